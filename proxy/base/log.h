@@ -1,0 +1,17 @@
+/* What the proxy says about itself, on stderr, one line a message, "weir: " in front.
+ * The record of what clients asked for is the audit, not this. */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+enum log_level { LOG_LEVEL_ERROR = 0, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+/* Process-wide, set once at start from the command line; LOG_LEVEL_INFO until then. */
+void log_set_level(enum log_level level);
+
+/* Control characters in the text are written as \xNN. */
+void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

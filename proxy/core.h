@@ -1,0 +1,31 @@
+/* What sessions share: loop, resolver, audit, limits, this host's addresses. One core a
+ * worker; `weir run` and `weir gateway` both have one. */
+#ifndef PROXY_CORE_H
+#define PROXY_CORE_H
+
+#include <ev.h>
+
+#include "dns/resolver.h"
+#include "proxy/audit.h"
+#include "proxy/settings.h"
+
+struct core;
+
+struct core_options {
+    struct limits limits;
+    struct resolver_options resolver;
+    struct audit *audit; /* borrowed; NULL: none is written */
+};
+
+/* `loop` is borrowed and outlives the core. On false *e says what could not be set up.
+ */
+bool core_new(struct ev_loop *loop, const struct core_options *options,
+              struct core **out, struct err *e);
+/* Ends all sessions first. */
+void core_free(struct core **c);
+
+/* The addresses that the core itself listens on, beside those of its sessions: admin,
+ * control. They are denied to every client (address-own). */
+void core_add_own(struct core *c, const struct addr *a);
+
+#endif

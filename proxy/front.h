@@ -1,0 +1,57 @@
+/* The ways a client may ask: HTTP now; SOCKS5 and transparent later. A front is bytes
+ * in, bytes out; it owns no descriptor and takes no decision, so it can be tested with
+ * strings. */
+#ifndef PROXY_FRONT_H
+#define PROXY_FRONT_H
+
+#include "proxy/base/arena.h"
+#include "proxy/base/buf.h"
+#include "proxy/base/target.h"
+#include "proxy/policy/policy.h"
+
+enum front_parse {
+    FRONT_MORE = 0,
+    FRONT_DONE,
+    FRONT_REFUSED, /* `asked.status` and `asked.reason` say how to answer; then close */
+};
+
+/* What the front understood. */
+struct front_asked {
+    struct target target; /* FRONT_DONE */
+    const char *form;     /* for the audit's `front`: "connect" */
+    unsigned status;      /* FRONT_REFUSED: HTTP status 400, 431, 501 … */
+    enum reason reason;   /* FRONT_REFUSED */
+    const char *why;      /* FRONT_REFUSED: a constant sentence, for body and audit */
+    struct str raw; /* FRONT_REFUSED for a malformed host: what was sent, a view into
+                     * the arena, at most 64 bytes; else empty */
+};
+
+/* How the asking ended: what answer() has to say. */
+struct front_answer {
+    bool ok;            /* the tunnel stands */
+    unsigned status;    /* when not: HTTP status */
+    enum reason reason; /* when not */
+    struct str why; /* when not: one sentence for people; cleaned by the front: control
+                     * and invisible runs become a blank, <> dropped, at most 500
+                     * bytes, others than ASCII become ? in a status phrase */
+    const struct target *target; /* NULL when none was understood */
+};
+
+struct front {
+    const char *name;
+    /* `in` is everything the client sent so far. On FRONT_DONE *used bytes of it were
+     * the request; what follows belongs to the server. */
+    enum front_parse (*parse)(struct str in, size_t head_max, struct arena *a,
+                              struct front_asked *asked, size_t *used);
+    /* The last word before the tunnel, or before the close. */
+    void (*answer)(struct buf *out, const struct front_answer *answer);
+};
+
+extern const struct front front_http;
+
+/* "SSH-2.0-…" banner and SSH_MSG_DISCONNECT with `why`, in clear (RFC 4253 4.2, 11.1):
+ * for a denied CONNECT to port 22, where OpenSSH prints it. Only an explicit reason of
+ * the deny list is told so. */
+bool front_ssh_refusal(struct buf *out, struct str why);
+
+#endif

@@ -1,0 +1,38 @@
+/* Whoever shares a policy: one sandbox, or one client of the gateway. It owns listeners
+ * and connections; when it goes, they go. */
+#ifndef PROXY_SESSION_H
+#define PROXY_SESSION_H
+
+#include "proxy/core.h"
+#include "proxy/policy/policy.h"
+
+struct session;
+
+/* For the summary after `weir run` and for the events of a control connection: called
+ * for every request that ends, allowed or not, after its audit line was queued. The
+ * event is valid during the call. */
+typedef void session_event_fn(void *owner, const struct audit_event *event);
+
+/* Takes a reference of its own to `policy`. `name` is copied. */
+struct session *session_new(struct core *c, struct str name, struct policy *policy);
+/* Closes listeners and connections at once, without answers (their audit lines say
+ * `shutdown`). */
+void session_free(struct session **s);
+
+/* Accepts on `fd`, a listening stream socket, from now on. Takes it over in any case.
+ * Every call on it is non-blocking by itself: the flag is shared with whoever holds a
+ * copy. When it is an INET socket of the core's own network namespace its address
+ * counts as the core's own. */
+bool session_listen(struct session *s, int fd, bool own_namespace, struct err *e);
+
+/* Stops accepting; connections go on. */
+void session_rest(struct session *s);
+size_t session_connections(const struct session *s);
+
+/* From now on requests are judged by `policy`; tunnels that it would deny are cut
+ * (policy-revoked). */
+void session_set_policy(struct session *s, struct policy *policy);
+
+void session_on_event(struct session *s, session_event_fn *fn, void *owner);
+
+#endif

@@ -1,0 +1,58 @@
+/* The settings file of `weir run` and `weir check`, and the gateway file: which keys
+ * there are, and who reads what stands under them. Unknown keys are errors; keys of srt
+ * that mean nothing here load with a note; keys that are not built yet are refused by
+ * name. Nothing is ever ignored in silence. */
+#ifndef PROXY_SETTINGS_H
+#define PROXY_SETTINGS_H
+
+#include "proxy/audit.h"
+#include "proxy/base/json.h"
+#include "proxy/policy/policy.h"
+
+struct settings {
+    char *path;                                      /* NULL: built-in defaults */
+    struct json_doc *doc;                            /* NULL: built-in defaults */
+    const cJSON *network, *filesystem, *credentials; /* NULL when absent; in doc */
+};
+
+/* `path` NULL: $XDG_CONFIG_HOME/weir/settings.json, ~/.srt-settings.json, built-in
+ * defaults, the first that exists. A file that exists and does not load is an error,
+ * never a fall-back: *e names file, line and key. */
+bool settings_load(const char *path, policy_warn_fn *warn, void *owner,
+                   struct settings *out, struct err *e);
+void settings_done(struct settings *s);
+
+/* The default places, whether they exist or not, for protection inside the sandbox.
+ * Absolute paths, for free(); fewer than 3 when HOME is not set. */
+size_t settings_default_paths(char *paths[3]);
+
+struct limits {
+    unsigned connections;            /* 10000 */
+    unsigned connections_per_client; /* 1000, by source address */
+    unsigned head_bytes;        /* 16384; before the decision: 65536 with early data */
+    unsigned early_bytes;       /* 65536 */
+    double head_seconds;        /* 10: absolute, first byte to the end of the head */
+    double connect_seconds;     /* 15: resolve and connect together */
+    double idle_seconds;        /* 600: a tunnel without bytes in either direction */
+    double half_closed_seconds; /* 600: after one side has said its last */
+    double drain_seconds;       /* 30 */
+};
+extern const struct limits limits_default;
+
+struct gateway_settings {
+    char *path;
+    struct json_doc *doc;
+    const char *
+        *listen; /* NULL-terminated: "127.0.0.1:3128", "[::1]:3128", "unix:/path" */
+    const cJSON *network;
+    struct audit_options audit;
+    struct limits limits;
+    const char **resolver_servers; /* NULL: resolv.conf */
+    const char *resolver_hosts;    /* NULL: /etc/hosts */
+};
+
+bool gateway_settings_load(const char *path, policy_warn_fn *warn, void *owner,
+                           struct gateway_settings *out, struct err *e);
+void gateway_settings_done(struct gateway_settings *s);
+
+#endif
