@@ -17,8 +17,9 @@ enum front_parse {
 
 /* What the front understood. */
 struct front_asked {
-    struct target target; /* FRONT_DONE */
-    const char *form;     /* for the audit's `front`: "connect" */
+    struct target target; /* FRONT_DONE; also of a FRONT_REFUSED that was understood
+                           * so far, else its kind is HOST_NONE */
+    const char *form;     /* for the audit's `front`: "connect", "http" */
     unsigned status;      /* FRONT_REFUSED: HTTP status 400, 431, 501 … */
     enum reason reason;   /* FRONT_REFUSED */
     const char *why;      /* FRONT_REFUSED: a constant sentence, for body and audit */
@@ -35,6 +36,8 @@ struct front_answer {
                      * and invisible runs become a blank, <> dropped, at most 500
                      * bytes, others than ASCII become ? in a status phrase */
     const struct target *target; /* NULL when none was understood */
+    const char *error; /* the error type of RFC 9209 2.3 when the caller knows it better
+                        * than reason and status tell, "connection_refused"; or NULL */
 };
 
 struct front {

@@ -35,6 +35,8 @@ enum reason {
     REASON_ADDRESS_NOT_LOOPBACK, /* a localhost name that resolved elsewhere */
     REASON_ADDRESS_OWN,          /* the core's own listeners, admin, control */
     REASON_MALFORMED_HOST,
+    REASON_MALFORMED_REQUEST, /* the head cannot be read, or has what may not be there
+                               */
     REASON_AUTH,
     REASON_SNI_MISMATCH,
     REASON_POLICY_REVOKED,
