@@ -13,7 +13,9 @@ function(weir_library name header)
     endforeach()
 endfunction()
 
-weir_library(weir_ev ev.h ev m)
+weir_library(weir_ev ev.h ev)
+# libm belongs to libc: an archive of it does not go with a shared libc.
+target_link_libraries(weir_ev INTERFACE m)
 weir_library(weir_llhttp llhttp.h llhttp)
 weir_library(weir_cjson cjson/cJSON.h cjson)
 weir_library(weir_idn2 idn2.h idn2 unistring)
