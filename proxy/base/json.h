@@ -14,7 +14,11 @@
 
 enum json_style { JSON_PROTOCOL = 0, JSON_SETTINGS };
 
-enum { JSON_DEPTH_MAX = 32, JSON_TEXT_MAX = 64 * 1024 * 1024 };
+enum {
+    JSON_DEPTH_MAX = 32,
+    JSON_TEXT_MAX = 64 * 1024 * 1024,
+    JSON_NODES_MAX = 4 * 1024 * 1024, /* a node takes about 100 bytes */
+};
 
 struct json_doc; /* a tree, and where in the text each of its nodes stands */
 
@@ -38,8 +42,8 @@ const cJSON *json_get(const cJSON *object, const char *key);
 bool json_only_keys(const cJSON *object, const char *const known[], const cJSON **bad,
                     struct err *e);
 
-/* The near match alone: the nearest of `known` within a third of the length in edits;
- * NULL when none is near. */
+/* The near match alone: the nearest of `known` within a third of the length, rounded
+ * up, in edits; NULL when none is near. */
 const char *json_near(const char *word, const char *const known[]);
 
 /* Writes a string with its quotes, escaped (RFC 8259 7); bytes that are not UTF-8

@@ -1,0 +1,57 @@
+/* Strings on their way out. */
+#include "proxy/base/json.h"
+
+#include <stdio.h>
+
+#include "proxy/base/utf8.h"
+
+/* \uXXXX, or a character of four bytes. */
+enum { PIECE_MAX = 8 };
+
+/* The escape that has a letter of its own; '\0' when there is none. */
+static char short_escape(char c)
+{
+    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const char *at = c != '\0' ? strchr(plain, c) : NULL;
+
+    return at != NULL ? letters[at - plain] : '\0';
+}
+
+/* One character of `s` as it stands between quotes; *used bytes of `s` make it up. */
+static size_t write_piece(struct str s, char piece[PIECE_MAX], size_t *used)
+{
+    unsigned char c = (unsigned char)s.p[0];
+
+    *used = utf8_first(s);
+    if (*used == 0) {
+        *used = 1;
+        return (size_t)snprintf(piece, PIECE_MAX, "\xef\xbf\xbd");
+    }
+    if (short_escape(s.p[0]) != '\0')
+        return (size_t)snprintf(piece, PIECE_MAX, "\\%c", short_escape(s.p[0]));
+    if (c < 0x20 || c == 0x7f)
+        return (size_t)snprintf(piece, PIECE_MAX, "\\u%04x", c);
+    memcpy(piece, s.p, *used);
+    return *used;
+}
+
+size_t json_quote(struct str s, char *out, size_t size)
+{
+    size_t n = 0;
+
+    if (size < 2)
+        return 0;
+    out[n++] = '"';
+    while (s.n > 0) {
+        char piece[PIECE_MAX];
+        size_t used, len = write_piece(s, piece, &used);
+
+        if (n + len + 1 > size)
+            return 0;
+        memcpy(out + n, piece, len);
+        n += len;
+        s = str_skip(s, used);
+    }
+    out[n++] = '"';
+    return n;
+}
