@@ -32,10 +32,16 @@ struct option {
     const char *help;  /* one line */
 };
 
-/* Fills `into` and leaves *rest at the first word that is no option. */
+/* Fills `into` and leaves *rest at the first word that is no option; argv[0] is the
+ * command. What is not given stays as it is. */
 bool options_parse(const struct option *table, void *into, int argc, char **argv,
                    int *rest, struct err *e);
+/* --help or -h among the options, whatever else is wrong with those behind it. */
+bool options_ask_help(const struct option *table, int argc, char **argv);
 /* The lines of help for a table, to stdout. */
 void options_help(const struct option *table);
+/* The same for programs: "COMMAND --name -n VALUE", ".." and "." for what there is not.
+ */
+void options_list(const char *command, const struct option *table);
 
 #endif

@@ -25,6 +25,10 @@ struct command {
 extern const struct command cmd_run, cmd_gateway, cmd_check, cmd_help, cmd_version;
 
 int cmd_main(int argc, char **argv);
+/* Usage, options and details, to stdout. */
+void cmd_print_help(const struct command *command);
+/* NULL, with the near match in *e, when there is none of that name. */
+const struct command *cmd_find(const char *name, struct err *e);
 /* NULL-terminated. */
 extern const struct command *const cmd_table[];
 
