@@ -76,7 +76,7 @@ is_installed() {
 }
 
 has_candidate() {
-    apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'
+    [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]
 }
 
 missing_of() {
