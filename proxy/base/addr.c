@@ -121,6 +121,29 @@ struct addr addr_from_ip(const struct ip *ip, unsigned port)
     return a;
 }
 
+bool addr_parse(struct str text, struct addr *out)
+{
+    struct str host, rest = text;
+    bool bracketed = text.n > 0 && text.p[0] == '[';
+    struct ip ip;
+    unsigned port;
+
+    if (bracketed) {
+        rest = str_skip(rest, 1);
+        host = str_cut(&rest, ']');
+        if (rest.n == 0 || rest.p[0] != ':')
+            return false;
+        rest = str_skip(rest, 1);
+    } else {
+        host = str_cut(&rest, ':');
+    }
+    if (!ip_parse(host, &ip) || bracketed != (ip.family == 6) ||
+        !str_to_uint(rest, 65535, &port))
+        return false;
+    *out = addr_from_ip(&ip, port);
+    return true;
+}
+
 struct ip addr_ip(const struct addr *a)
 {
     struct ip ip = {0};

@@ -59,6 +59,10 @@ struct addr addr_from_ip(const struct ip *ip, unsigned port);
 struct ip addr_ip(const struct addr *a);
 unsigned addr_port(const struct addr *a);
 
+/* "192.0.2.1:443" or "[2001:db8::1]:443": both parts are required; port 0 is for
+ * whoever listens and wants any. *out stays as it is on false. */
+bool addr_parse(struct str text, struct addr *out);
+
 /* "192.0.2.1:443" or "[2001:db8::1]:443"; "" when there is none. */
 const char *addr_text(const struct addr *a, char buf[ADDR_TEXT_MAX]);
 
