@@ -2,9 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+
+/* How long a pipe that is read as a file may say nothing. */
+enum { PIPE_SILENCE_MS = 10000 };
 
 #define CONTROL_SIZE CMSG_SPACE(sizeof(int) * (FD_PASS_MAX + 1))
 
@@ -111,33 +116,62 @@ bool fd_write_all(int fd, const void *bytes, size_t len)
     return true;
 }
 
+static bool check_kind(int fd, const char *path, size_t max, struct err *e)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return err_sys(e, "%s", path);
+    if (S_ISDIR(st.st_mode))
+        return err_set(e, "%s: is a directory, expected a file", path);
+    if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+        return err_set(e, "%s: is a device, expected a file", path);
+    return (size_t)st.st_size <= max ||
+           err_set(e, "%s: larger than %zu bytes", path, max);
+}
+
+/* One read of a non-blocking descriptor; waits for a pipe. -1 with errno. */
+static ssize_t read_some(int fd, char *bytes, size_t size)
+{
+    for (;;) {
+        ssize_t n = read(fd, bytes, size);
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+        if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+            return n;
+        if (errno == EAGAIN && poll(&wait, 1, PIPE_SILENCE_MS) == 0) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
+    }
+}
+
 bool fd_read_file(const char *path, size_t max, char **text, size_t *len, struct err *e)
 {
-    autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    /* Opening a FIFO that nobody writes to must not hang. */
+    autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     size_t size = 4096, used = 0;
     char *bytes;
+    ssize_t n;
 
     if (fd < 0)
         return err_sys(e, "%s", path);
+    if (!check_kind(fd, path, max, e))
+        return false;
     bytes = malloc(size);
-    for (;;) {
-        ssize_t n;
-
-        if (bytes == NULL)
-            abort();
-        n = read(fd, bytes + used, size - used - 1);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 || used + (size_t)n > max) {
-            free(bytes);
-            return n < 0 ? err_sys(e, "%s", path)
-                         : err_set(e, "%s: larger than %zu bytes", path, max);
-        }
-        if (n == 0)
-            break;
+    if (bytes == NULL)
+        abort();
+    while ((n = read_some(fd, bytes + used, size - used - 1)) > 0) {
         used += (size_t)n;
-        if (size - used < 2)
-            bytes = realloc(bytes, size *= 2);
+        if (used > max)
+            break;
+        if (size - used < 2 && (bytes = realloc(bytes, size *= 2)) == NULL)
+            abort();
+    }
+    if (n != 0) {
+        free(bytes);
+        return n < 0 ? err_sys(e, "%s", path)
+                     : err_set(e, "%s: larger than %zu bytes", path, max);
     }
     bytes[used] = '\0';
     *text = bytes;

@@ -48,7 +48,9 @@ enum fd_recv fd_recv(int sock, void *msg, size_t size, size_t *len,
 /* Writes all of it to a blocking descriptor; EINTR is retried. */
 bool fd_write_all(int fd, const void *bytes, size_t len);
 
-/* The whole file, NUL-terminated, for free(); at most `max` bytes, else an error. */
+/* The whole file, NUL-terminated, for free(); at most `max` bytes, else an error. A
+ * pipe is read too (so <(command) works in a shell), unless it stays silent for some
+ * seconds; directories, devices and sockets are errors. */
 bool fd_read_file(const char *path, size_t max, char **text, size_t *len,
                   struct err *e);
 
