@@ -247,7 +247,7 @@ static struct str skip_empty_lines(struct str in)
 /* What of `in` belongs to the head: all of it as long as no empty line is there. */
 static struct str cut_head(struct str in, bool *whole)
 {
-    const char *end = memmem(in.p, in.n, "\r\n\r\n", 4);
+    const char *end = in.n > 0 ? memmem(in.p, in.n, "\r\n\r\n", 4) : NULL;
 
     *whole = end != NULL;
     return *whole ? str_head(in, (size_t)(end + 4 - in.p)) : in;
