@@ -1,0 +1,132 @@
+/* HTTP/1 as the way to ask: CONNECT (RFC 9110 9.3.6). Its authority alone says where to
+ * go; a Host that says something else is no second vote, since Java, node and others
+ * send one that differs. Other requests are understood only so far that the refusal can
+ * say what is wrong with them. */
+#include "proxy/base/http.h"
+#include "proxy/front.h"
+#include "proxy/front_http_answer.h"
+
+enum { RAW_MAX = 64, PLAIN_PORT = 80 };
+
+static enum front_parse refuse(struct front_asked *asked, unsigned status,
+                               enum reason reason, const char *why)
+{
+    asked->status = status;
+    asked->reason = reason;
+    asked->why = why;
+    return FRONT_REFUSED;
+}
+
+/* For the audit: who sent nonsense should be seen, what stood before an "@" should not:
+ * it may be a password. */
+static struct str keep_raw(struct arena *a, struct str authority)
+{
+    const char *at = authority.n > 0 ? memrchr(authority.p, '@', authority.n) : NULL;
+    struct str shown = authority;
+
+    if (at != NULL)
+        shown = str_skip(authority, (size_t)(at - authority.p));
+    return arena_dup(a, str_head(shown, RAW_MAX));
+}
+
+static enum front_parse refuse_host(struct front_asked *asked, struct arena *a,
+                                    struct str authority, const char *why)
+{
+    asked->raw = keep_raw(a, authority);
+    return refuse(asked, 400, REASON_MALFORMED_HOST, why);
+}
+
+/* The head could not be read. What was asked for may still show. */
+static enum front_parse refuse_head(struct front_asked *asked, struct arena *a,
+                                    struct str in, const char *why)
+{
+    struct str rest = str_skip(in, STR("CONNECT ").n), line, authority;
+
+    if (!str_starts(in, STR("CONNECT ")))
+        return refuse(asked, 400, REASON_MALFORMED_REQUEST, why);
+    asked->form = "connect";
+    line = str_cut(&rest, '\r');
+    line = str_cut(&line, '\n');
+    authority = str_cut(&line, ' ');
+    asked->raw = keep_raw(a, authority);
+    return refuse(asked, 400, REASON_MALFORMED_REQUEST, why);
+}
+
+static enum front_parse parse_connect(const struct http_head *head, struct arena *a,
+                                      struct front_asked *asked)
+{
+    asked->form = "connect";
+    if (!target_parse(&asked->target, a, head->target))
+        return refuse_host(asked, a, head->target,
+                           "the target of CONNECT is not HOST:PORT with a host name, "
+                           "an IPv4 address or an IPv6 address in brackets");
+    if (head->has_body)
+        return refuse(asked, 400, REASON_MALFORMED_REQUEST, "a CONNECT has no body");
+    return FRONT_DONE;
+}
+
+/* The authority of "http://AUTHORITY/...": the port may be missing here. */
+static bool parse_authority(struct target *t, struct arena *a, struct str authority)
+{
+    if (str_starts(authority, STR("[")) && str_ends(authority, STR("]")))
+        return target_set(t, a, str_skip(str_head(authority, authority.n - 1), 1), true,
+                          PLAIN_PORT);
+    if (authority.n > 0 && memchr(authority.p, ':', authority.n) != NULL)
+        return target_parse(t, a, authority);
+    return target_set(t, a, authority, false, PLAIN_PORT);
+}
+
+static enum front_parse parse_plain(const struct http_head *head, struct arena *a,
+                                    struct front_asked *asked)
+{
+    struct str rest = head->target, scheme = str_head(rest, STR("http://").n), host;
+
+    asked->form = "http";
+    if (str_starts(rest, STR("/")) || str_equal(rest, STR("*")))
+        return refuse(asked, 400, REASON_NOT_SUPPORTED,
+                      "this is a proxy, no web server: it takes CONNECT, and later "
+                      "requests with a full URL");
+    if (!str_equal_nocase(scheme, STR("http://")))
+        return refuse(asked, 400, REASON_MALFORMED_REQUEST,
+                      "the target is no http:// URL (https:// goes by CONNECT)");
+    rest = str_skip(rest, scheme.n);
+    host = str_cut(&rest, '/');
+    if (!parse_authority(&asked->target, a, host))
+        return refuse_host(asked, a, host,
+                           "the host of the URL is not a host name or an address, "
+                           "followed by a slash");
+    if (rest.n > 0 && (memchr(rest.p, '#', rest.n) || memchr(rest.p, '\\', rest.n)))
+        return refuse(asked, 400, REASON_MALFORMED_REQUEST,
+                      "a # or a backslash in the URL");
+    return refuse(asked, 501, REASON_NOT_SUPPORTED,
+                  "this version proxies CONNECT only; plain http:// requests come "
+                  "later");
+}
+
+static enum front_parse parse(struct str in, size_t head_max, struct arena *a,
+                              struct front_asked *asked, size_t *used)
+{
+    struct http_head head;
+    enum front_parse result;
+    const char *why = "";
+    size_t head_len;
+
+    *asked = (struct front_asked){.form = "http"};
+    switch (http_parse_request(in, head_max, a, &head, &head_len, &why)) {
+    case HTTP_MORE:
+        return FRONT_MORE;
+    case HTTP_BAD:
+        return refuse_head(asked, a, in, why);
+    case HTTP_TOO_LARGE:
+        return refuse(asked, 431, REASON_LIMIT, "the request head is too large");
+    case HTTP_DONE:
+        break;
+    }
+    result = str_equal(head.method, STR("CONNECT")) ? parse_connect(&head, a, asked)
+                                                    : parse_plain(&head, a, asked);
+    if (result == FRONT_DONE)
+        *used = head_len;
+    return result;
+}
+
+const struct front front_http = {"http", parse, front_http_answer};

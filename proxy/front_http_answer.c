@@ -1,0 +1,152 @@
+/* What an HTTP client is told. Many clients show nothing but the status line of a
+ * refused CONNECT, some the body, none all of it: so the reason stands in the phrase,
+ * for programs in Proxy-Status (RFC 9209) and X-Proxy-Error, and with the remedy in the
+ * body. Nothing of the request is repeated but the host that was understood. */
+#include "proxy/front_http_answer.h"
+
+#include <stdio.h>
+
+#include "proxy/wording.h"
+
+enum { AUTHORITY_MAX = HOST_NAME_MAX_LEN + 10, BODY_MAX = 2048 };
+
+static bool is_address_reason(enum reason r)
+{
+    return r >= REASON_ADDRESS_LOOPBACK && r <= REASON_ADDRESS_OWN;
+}
+
+/* The header as the peer has it: programs look for these two words. */
+static const char *proxy_error_field(const struct front_answer *answer)
+{
+    if (answer->status != 403)
+        return "";
+    switch (answer->reason) {
+    case REASON_NOT_ON_ALLOW_LIST:
+    case REASON_DENY_LIST:
+    case REASON_POLICY_REVOKED:
+        return "X-Proxy-Error: blocked-by-allowlist\r\n";
+    default:
+        return "X-Proxy-Error: blocked-by-sandbox-runtime\r\n";
+    }
+}
+
+/* The error types of RFC 9209 2.3. */
+static const char *error_type(const struct front_answer *answer)
+{
+    if (answer->error != NULL)
+        return answer->error;
+    if (answer->status == 403 && is_address_reason(answer->reason))
+        return "destination_ip_prohibited";
+    if (answer->status == 403 || answer->status == 407)
+        return "http_request_denied";
+    if (answer->status < 500 || answer->status == 501)
+        return "http_request_error";
+    switch (answer->reason) {
+    case REASON_DNS_FAILURE:
+        return answer->status == 504 ? "dns_timeout" : "dns_error";
+    case REASON_CONNECT_FAILURE:
+        return "destination_unavailable";
+    case REASON_TIMEOUT:
+        return "connection_timeout";
+    case REASON_LIMIT:
+        return "connection_limit_reached";
+    default:
+        return "proxy_internal_error";
+    }
+}
+
+static void write_authority(const struct target *t, char out[AUTHORITY_MAX])
+{
+    bool brackets = t->kind == HOST_ADDR && t->ip.family == 6;
+
+    snprintf(out, AUTHORITY_MAX, brackets ? "[" STR_FMT "]:%u" : STR_FMT ":%u",
+             STR_ARG(t->host), t->port);
+}
+
+/* What the owner of the settings can do; "" when nothing. `authority` is what to add.
+ */
+static void write_remedy(const struct front_answer *answer, const char *authority,
+                         char *out, size_t size)
+{
+    bool is_name = answer->target->kind == HOST_NAME;
+
+    out[0] = '\0';
+    if (answer->status != 403)
+        return;
+    switch (answer->reason) {
+    case REASON_DENY_LIST:
+        snprintf(out, size, "To allow it, take it out of network.deniedDomains.\n");
+        return;
+    case REASON_ADDRESS_LISTED:
+        snprintf(out, size, "The address is in network.deniedResolvedAddresses.\n");
+        return;
+    case REASON_ADDRESS_LOOPBACK:
+    case REASON_ADDRESS_LINK_LOCAL:
+    case REASON_ADDRESS_METADATA:
+    case REASON_ADDRESS_THIS_HOST:
+    case REASON_ADDRESS_PRIVATE:
+        if (is_name) {
+            snprintf(out, size,
+                     "To allow it, add that address with port %u, beside the name, to "
+                     "network.allowedDomains.\n",
+                     answer->target->port);
+            return;
+        }
+        break;
+    case REASON_NOT_ON_ALLOW_LIST:
+        break;
+    default:
+        return;
+    }
+    snprintf(out, size, "To allow it, add \"%s\" to network.allowedDomains.\n",
+             authority);
+}
+
+static void write_body(const struct front_answer *answer, const char *why,
+                       char out[BODY_MAX])
+{
+    const char *outcome = answer->status == 403 ? "blocked" : "failed";
+    char authority[AUTHORITY_MAX], remedy[AUTHORITY_MAX + 128];
+
+    if (answer->target == NULL || (answer->status != 403 && answer->status < 502)) {
+        snprintf(out, BODY_MAX, "Request refused: %s (%s).\n", why,
+                 reason_name(answer->reason));
+        return;
+    }
+    write_authority(answer->target, authority);
+    write_remedy(answer, authority, remedy, sizeof remedy);
+    snprintf(out, BODY_MAX, "Connection to %s %s: %s (%s).\n%s", authority, outcome,
+             why, reason_name(answer->reason), remedy);
+}
+
+static void refuse(struct buf *out, const struct front_answer *answer)
+{
+    char phrase[WORDING_MAX + 1], why[WORDING_MAX + 1], body[BODY_MAX];
+    struct str said = answer->why;
+
+    wording_clean(said, WORDING_ASCII, phrase);
+    if (phrase[0] == '\0') {
+        said = str_from(reason_text(answer->reason));
+        wording_clean(said, WORDING_ASCII, phrase);
+    }
+    write_body(answer, wording_clean(said, WORDING_UTF8, why), body);
+    buf_printf(out,
+               "HTTP/1.1 %u %s\r\n"
+               "Content-Type: text/plain; charset=utf-8\r\n"
+               "%s"
+               "Proxy-Status: weir; error=%s; details=\"%s\"\r\n"
+               "Content-Length: %zu\r\n"
+               "Connection: close\r\n"
+               "\r\n"
+               "%s",
+               answer->status, phrase, proxy_error_field(answer), error_type(answer),
+               reason_name(answer->reason), strlen(body), body);
+}
+
+void front_http_answer(struct buf *out, const struct front_answer *answer)
+{
+    if (answer->ok)
+        buf_add(out, STR("HTTP/1.1 200 Connection Established\r\n\r\n"));
+    else
+        refuse(out, answer);
+}
