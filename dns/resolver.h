@@ -40,7 +40,7 @@ typedef void lookup_done_fn(void *owner, const struct lookup_result *result);
 struct resolver_options {
     const char *const *servers;    /* "192.0.2.1", "192.0.2.1:5353", "[2001:db8::1]:53";
                                     * NULL-terminated. NULL: resolv.conf, and a change of
-                                    * it    is noticed (within 5 s of a lookup) */
+                                    * it is noticed (within 5 s of a lookup) */
     const char *hosts_file;        /* NULL: /etc/hosts; "" for none */
     const char *resolv_conf;       /* NULL: /etc/resolv.conf */
     double deadline;               /* seconds a lookup may take; 0: 5 */

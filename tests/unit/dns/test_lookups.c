@@ -1,0 +1,237 @@
+/* Who waits for whom, what is remembered, and how a lookup ends; what the servers'
+ * answers mean is in test_resolver.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "tests/support/dns_world.h"
+
+static void test_cached(void **state)
+{
+    struct world *w = *state;
+    struct lookup_seen s;
+
+    SAY(w, .name = "a.test", .ttl = 60, .ips = {"192.0.2.1"});
+    world_expect(w, "a.test", LOOKUP_OK, "192.0.2.1");
+    s = world_ask(w, "a.test");
+    assert_string_equal(s.text, "192.0.2.1");
+    assert_true(s.seconds == 0);
+    assert_int_equal(dns_script_count(w->server, "a.test", 1), 1);
+    resolver_flush(w->resolver);
+    world_expect(w, "a.test", LOOKUP_OK, "192.0.2.1");
+    assert_int_equal(dns_script_count(w->server, "a.test", 1), 2);
+}
+
+/* Row A11: with a TTL of 0 a second question would get another answer. */
+static void test_ttl_bounds(void **state)
+{
+    struct world *w = *state;
+    const struct resolver_options bounds = {
+        .ttl_floor = 0.3, .ttl_ceiling = 0.4, .negative_ttl = 0.3};
+
+    world_servers(w, &bounds);
+    SAY(w, .name = "zero.test", .ttl = 0, .ips = {"192.0.2.1"});
+    SAY(w, .name = "long.test", .ttl = 0x7fffffff, .ips = {"192.0.2.2"});
+    for (int i = 0; i < 2; i++) {
+        world_expect(w, "zero.test", LOOKUP_OK, "192.0.2.1");
+        world_expect(w, "long.test", LOOKUP_OK, "192.0.2.2");
+        world_expect(w, "missing.test", LOOKUP_NOT_FOUND, "");
+    }
+    assert_int_equal(dns_script_count(w->server, "zero.test", 1), 1);
+    assert_int_equal(dns_script_count(w->server, "long.test", 1), 1);
+    assert_int_equal(dns_script_count(w->server, "missing.test", 1), 1);
+    world_turn(w, NULL, 0.5);
+    world_expect(w, "zero.test", LOOKUP_OK, "192.0.2.1");
+    world_expect(w, "long.test", LOOKUP_OK, "192.0.2.2");
+    world_expect(w, "missing.test", LOOKUP_NOT_FOUND, "");
+    assert_int_equal(dns_script_count(w->server, "zero.test", 1), 2);
+    assert_int_equal(dns_script_count(w->server, "long.test", 1), 2);
+    assert_int_equal(dns_script_count(w->server, "missing.test", 1), 2);
+}
+
+static void test_failure_not_cached(void **state)
+{
+    struct world *w = *state;
+
+    SAY(w, .name = "a.test", .rcode = 2);
+    world_expect(w, "a.test", LOOKUP_FAILED, "");
+    SAY(w, .name = "a.test", .ttl = 60, .ips = {"192.0.2.1"});
+    world_expect(w, "a.test", LOOKUP_OK, "192.0.2.1");
+}
+
+static void test_eviction(void **state)
+{
+    struct world *w = *state;
+    const struct resolver_options two = {.cache_max = 2};
+
+    world_servers(w, &two);
+    SAY(w, .name = "a.test", .ttl = 60, .ips = {"192.0.2.1"});
+    SAY(w, .name = "b.test", .ttl = 60, .ips = {"192.0.2.2"});
+    SAY(w, .name = "c.test", .ttl = 60, .ips = {"192.0.2.3"});
+    world_expect(w, "a.test", LOOKUP_OK, "192.0.2.1");
+    world_expect(w, "b.test", LOOKUP_OK, "192.0.2.2");
+    world_expect(w, "a.test", LOOKUP_OK, "192.0.2.1");
+    world_expect(w, "c.test", LOOKUP_OK,
+                 "192.0.2.3"); /* b goes: it was used before a */
+    world_expect(w, "a.test", LOOKUP_OK, "192.0.2.1");
+    assert_int_equal(dns_script_count(w->server, "a.test", 1), 1);
+    world_expect(w, "b.test", LOOKUP_OK, "192.0.2.2");
+    assert_int_equal(dns_script_count(w->server, "b.test", 1), 2);
+}
+
+static void test_coalescing(void **state)
+{
+    struct world *w = *state;
+    enum { MANY = 200 };
+    static struct lookup_seen seen[MANY];
+
+    memset(seen, 0, sizeof seen);
+    SAY(w, .name = "a.test", .ttl = 60, .ips = {"192.0.2.1"});
+    for (size_t i = 0; i < MANY; i++)
+        world_look(w, &seen[i], "a.test");
+    for (size_t i = 0; i < MANY; i++)
+        world_turn(w, &seen[i], WORLD_PATIENCE);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(seen[i].calls, 1);
+        assert_string_equal(seen[i].text, "192.0.2.1");
+    }
+    assert_int_equal(dns_script_count(w->server, "a.test", 1), 1);
+    assert_int_equal(dns_script_count(w->server, "a.test", 28), 1);
+}
+
+static void test_cancel(void **state)
+{
+    struct world *w = *state;
+    struct lookup_seen a = {0}, b = {0}, c = {0};
+
+    SAY(w, .name = "a.test", .ttl = 60, .ips = {"192.0.2.1"});
+    world_look(w, &a, "a.test");
+    world_look(w, &b, "a.test");
+    lookup_cancel(&a.lookup); /* the one that asked; the other one still waits */
+    assert_null(a.lookup);
+    world_turn(w, &b, WORLD_PATIENCE);
+    assert_int_equal(b.calls, 1);
+    world_look(w, &c, "a.test"); /* answered by the cache, not delivered yet */
+    lookup_cancel(&c.lookup);
+    lookup_cancel(&c.lookup);
+    world_look(w, &c, "missing.test"); /* nobody is left to wait for this one */
+    lookup_cancel(&c.lookup);
+    world_turn(w, NULL, 0.05);
+    assert_int_equal(a.calls + c.calls, 0);
+}
+
+static void test_cancel_within(void **state)
+{
+    struct world *w = *state;
+    struct lookup_seen a = {0}, b = {0}, c = {0}, d = {0};
+
+    SAY(w, .name = "a.test", .ttl = 60, .ips = {"192.0.2.1"});
+    a.cancels = &b;
+    a.starts = &d;
+    world_look(w, &a, "a.test");
+    world_look(w, &b, "a.test");
+    world_look(w, &c, "a.test");
+    world_turn(w, &c, WORLD_PATIENCE);
+    world_turn(w, &d, WORLD_PATIENCE);
+    assert_int_equal(a.calls, 1);
+    assert_int_equal(b.calls, 0);
+    assert_int_equal(c.calls, 1);
+    assert_int_equal(d.calls, 1);
+}
+
+/* The resolver may go while c-ares still waits for somebody who does not. */
+static void test_free_with_questions(void **state)
+{
+    struct world *w = *state;
+    struct lookup_seen a = {0};
+
+    SAY(w, .name = "drop.test", .trick = DNS_DROP);
+    SAY(w, .name = "slow.test", .type = 28, .trick = DNS_DROP);
+    SAY(w, .name = "slow.test", .type = 1, .ttl = 60, .ips = {"192.0.2.1"});
+    world_expect(w, "slow.test", LOOKUP_OK, "192.0.2.1");
+    world_look(w, &a, "drop.test");
+    world_turn(w, NULL, 0.02);
+    lookup_cancel(&a.lookup);
+    resolver_free(&w->resolver);
+    assert_int_equal(a.calls, 0);
+}
+
+static void test_busy(void **state)
+{
+    struct world *w = *state;
+    const struct resolver_options few = {
+        .outstanding_max = 2, .waiting_max = 4, .deadline = 0.5};
+    struct lookup_seen seen[6] = {0};
+
+    world_servers(w, &few);
+    SAY(w, .name = "a.test", .trick = DNS_DROP);
+    SAY(w, .name = "b.test", .trick = DNS_DROP);
+    world_look(w, &seen[0], "a.test");
+    world_look(w, &seen[1], "b.test");
+    world_look(w, &seen[2], "c.test"); /* a third name */
+    world_look(w, &seen[3], "a.test");
+    world_look(w, &seen[4], "b.test");
+    world_look(w, &seen[5], "a.test"); /* a fifth who waits */
+    for (size_t i = 0; i < 6; i++)
+        world_turn(w, &seen[i], WORLD_PATIENCE);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(seen[i].status,
+                         i == 2 || i == 5 ? LOOKUP_BUSY : LOOKUP_TIMED_OUT);
+    assert_int_equal(dns_script_count(w->server, "c.test", 0), 0);
+    world_turn(w, NULL, 0.5); /* c-ares has given up as well */
+    world_expect(w, "c.test", LOOKUP_NOT_FOUND, "");
+}
+
+static void test_hosts_first(void **state)
+{
+    struct world *w = *state;
+
+    SAY(w, .name = "a.test", .ttl = 60, .ips = {"192.0.2.1"});
+    world_write(w->hosts, "10.0.0.1 a.test\n");
+    world_expect(w, "a.test", LOOKUP_OK, "10.0.0.1");
+    assert_int_equal(dns_script_count(w->server, NULL, 0), 0);
+    world_write(w->hosts, "10.0.0.2 a.test b.test\n");
+    world_turn(w, NULL, 1.1); /* the file is looked at once a second */
+    world_expect(w, "a.test", LOOKUP_OK, "10.0.0.2");
+    world_expect(w, "b.test", LOOKUP_OK, "10.0.0.2");
+    unlink(w->hosts);
+    world_turn(w, NULL, 1.1);
+    world_expect(w, "a.test", LOOKUP_OK, "192.0.2.1");
+}
+
+static void test_localhost(void **state)
+{
+    struct world *w = *state;
+
+    SAY(w, .name = "localhost", .ttl = 60, .ips = {"192.0.2.1"});
+    world_expect(w, "localhost", LOOKUP_OK, "127.0.0.1 ::1");
+    world_expect(w, "a.localhost", LOOKUP_OK, "127.0.0.1 ::1");
+    world_expect(w, "a.onion", LOOKUP_NOT_FOUND, "");
+    assert_int_equal(dns_script_count(w->server, NULL, 0), 0);
+    world_expect(w, "notlocalhost", LOOKUP_NOT_FOUND, "");
+    assert_int_equal(dns_script_count(w->server, "notlocalhost", 1), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WORLD_TEST(test_cached),
+        WORLD_TEST(test_ttl_bounds),
+        WORLD_TEST(test_failure_not_cached),
+        WORLD_TEST(test_eviction),
+        WORLD_TEST(test_coalescing),
+        WORLD_TEST(test_cancel),
+        WORLD_TEST(test_cancel_within),
+        WORLD_TEST(test_free_with_questions),
+        WORLD_TEST(test_busy),
+        WORLD_TEST(test_hosts_first),
+        WORLD_TEST(test_localhost),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
