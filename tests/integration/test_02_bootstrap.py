@@ -3,6 +3,7 @@ test_01_distros_long.py does)."""
 
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -135,3 +136,13 @@ def test_install_copies_and_uninstall_leaves_nothing(tmp_path):
     assert left == [prefix / "share/man/man1/other.1"]
     assert not (prefix / "share/weir").exists()
     assert run("sh", SOURCE / "cmake/uninstall.sh", prefix).returncode == 1
+
+
+def test_the_systemd_unit_is_one(tmp_path):
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not installed")
+    text = (SOURCE / "proxy/data/weir.service.in").read_text()
+    unit = tmp_path / "weir.service"
+    unit.write_text(text.replace("@WEIR_BINARY@", "/bin/true"))
+    done = run("systemd-analyze", "verify", "--man=no", unit)
+    assert done.returncode == 0 and not done.stderr, done.stderr

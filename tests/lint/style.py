@@ -37,6 +37,8 @@ BANNED = {
 }
 WORD = re.compile(r"\b(" + "|".join(BANNED) + r")\b(?=\s*\()|\bgoto\b")
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
+# Where anybody may have a checkout: such a path tells nothing about a machine.
+COMMON_FOLDERS = {"src", "tmp", "var", "opt", "srv", "usr", "build", "builds", "mnt"}
 PERSONAL = re.compile(r"(?<![\w.])(/Users/\w+|[A-Z]:\\Users\\\w+)")
 
 
@@ -102,7 +104,8 @@ def places_of(root):
     """This checkout, this person's home and this machine's name: whoever runs the lint
     finds their own."""
     home = os.path.expanduser("~")
-    places = [str(pathlib.Path(root).resolve())]
+    checkout = pathlib.Path(root).resolve()
+    places = [] if checkout.parts[1] in COMMON_FOLDERS else [str(checkout)]
     if home.count("/") >= 2:
         places.append(home)
     name = socket.gethostname()
