@@ -15,17 +15,26 @@ struct settings {
     const cJSON *network, *filesystem, *credentials; /* NULL when absent; in doc */
 };
 
-/* `path` NULL: $XDG_CONFIG_HOME/weir/settings.json, ~/.srt-settings.json, built-in
- * defaults, the first that exists. A file that exists and does not load is an error,
- * never a fall-back: *e names file, line and key. */
+/* `path` NULL: $XDG_CONFIG_HOME/weir/settings.json (~/.config when the variable is not
+ * set), ~/.srt-settings.json, built-in defaults, the first that exists. A file that
+ * exists and does not load is an error, never a fall-back: *e names file, line and key,
+ * and so do the texts for `warn` (those of policy_load() have no file in front). */
 bool settings_load(const char *path, policy_warn_fn *warn, void *owner,
                    struct settings *out, struct err *e);
 void settings_done(struct settings *s);
+
+/* The two halves of it. The tree of a file, or of a text that stands for one; *doc is
+ * taken over on success. */
+bool settings_read(const char *path, struct json_doc **doc, struct err *e);
+bool settings_from_doc(const char *path, struct json_doc **doc, policy_warn_fn *warn,
+                       void *owner, struct settings *out, struct err *e);
 
 /* The default places, whether they exist or not, for protection inside the sandbox.
  * Absolute paths, for free(); fewer than 3 when HOME is not set. */
 size_t settings_default_paths(char *paths[3]);
 
+/* What a client may use up. The keys of `limits` in the gateway file have the same
+ * names in camel case; proxy/limits.c says from where to where each may go. */
 struct limits {
     unsigned connections;            /* 10000 */
     unsigned connections_per_client; /* 1000, by source address */
@@ -48,8 +57,11 @@ struct gateway_settings {
     struct audit_options audit;
     struct limits limits;
     const char **resolver_servers; /* NULL: resolv.conf */
-    const char *resolver_hosts;    /* NULL: /etc/hosts */
+    const char *resolver_hosts;    /* NULL: /etc/hosts; "" for none */
 };
+
+/* "unix:" stands in front of the path of a Unix socket in `listen`. */
+#define LISTEN_UNIX STR("unix:")
 
 bool gateway_settings_load(const char *path, policy_warn_fn *warn, void *owner,
                            struct gateway_settings *out, struct err *e);

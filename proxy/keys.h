@@ -1,0 +1,42 @@
+/* What the keys of a file are for: used, known from srt and without meaning here, or
+ * not built yet. A key that is in no table is an error. */
+#ifndef PROXY_KEYS_H
+#define PROXY_KEYS_H
+
+#include "proxy/base/json.h"
+#include "proxy/policy/policy.h"
+
+enum key_use {
+    KEY_LATER =
+        0, /* an error, unless it is empty, false or null: then it asks nothing */
+    KEY_USED,
+    KEY_NOTED, /* loads, and `note` is told */
+    KEY_SILENT,
+};
+
+struct key {
+    const char *name; /* NULL ends a table */
+    enum key_use use;
+    const char *note;
+};
+
+/* A file as it is being read. */
+struct keys_file {
+    const char *path; /* stands in front of every message */
+    const struct json_doc *doc;
+    policy_warn_fn *warn; /* may be NULL */
+    void *owner;
+};
+
+/* All keys of `object`, which is at `place` ("" for the file itself, "limits."). */
+bool keys_check(const struct keys_file *file, const char *place, const cJSON *object,
+                const struct key *table, struct err *e);
+
+/* Puts "FILE: line 7" in front of the sentence in *e. Always false. */
+bool keys_wrap(const struct keys_file *file, const cJSON *node, struct err *e);
+
+/* "FILE: line 7: place: what", to the one who is warned. */
+void keys_warn(const struct keys_file *file, const cJSON *node, const char *place,
+               const char *what);
+
+#endif
