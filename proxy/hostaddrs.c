@@ -1,0 +1,249 @@
+#include "proxy/hostaddrs.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <sys/time.h>
+
+#include "proxy/base/fd.h"
+
+enum {
+    MESSAGE_MAX = 32 << 10, /* the kernel fills at most so much at once */
+    MESSAGES_MAX = 4096,    /* in one reading */
+    DRAIN_MAX = 64,         /* notices taken in one call; the rest can wait */
+    READ_TRIES = 8,         /* addresses may change while they are read */
+    ANSWER_SECONDS = 2,     /* the kernel answers at once, or never */
+    OWN_MAX = 4096,         /* listeners */
+};
+
+struct list {
+    struct ip *ips;
+    size_t count, room;
+};
+
+struct hostaddrs_watch {
+    int ask;    /* where the addresses are asked for */
+    int notice; /* where changes are told; -1 when the kernel does not */
+    bool stale; /* the list was not read since the last change */
+    unsigned serial;
+    struct list list;
+    struct addr *own;
+    size_t own_count;
+    struct hostaddrs snapshot; /* views of the two lists */
+};
+
+static int open_netlink(unsigned groups)
+{
+    struct sockaddr_nl at = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    autofd int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) != 0)
+        return -1;
+    return fd_steal(&fd);
+}
+
+static void add_address(struct list *l, const struct ip *ip)
+{
+    if (l->count == l->room) {
+        l->room = l->room > 0 ? 2 * l->room : 16;
+        l->ips = reallocarray(l->ips, l->room, sizeof *l->ips);
+        if (l->ips == NULL)
+            abort();
+    }
+    l->ips[l->count++] = *ip;
+}
+
+/* One interface address. Of a point-to-point link IFA_ADDRESS is the other end and
+ * IFA_LOCAL ours; elsewhere IPv6 has IFA_ADDRESS alone. */
+static void take_message(struct list *l, struct nlmsghdr *m)
+{
+    struct ifaddrmsg *head = NLMSG_DATA(m);
+    int left = (int)IFA_PAYLOAD(m);
+    const size_t size = head->ifa_family == AF_INET ? 4 : 16;
+    struct ip ip = {.family = 0};
+
+    if (head->ifa_family != AF_INET && head->ifa_family != AF_INET6)
+        return;
+    for (struct rtattr *a = IFA_RTA(head); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+        bool local = a->rta_type == IFA_LOCAL;
+
+        if (RTA_PAYLOAD(a) < size ||
+            !(local || (a->rta_type == IFA_ADDRESS && ip.family == 0)))
+            continue;
+        ip.family = head->ifa_family == AF_INET ? 4 : 6;
+        memcpy(ip.bytes, RTA_DATA(a), size);
+    }
+    if (ip.family != 0)
+        add_address(l, &ip);
+}
+
+enum reading { READING_FAILED = 0, READING_ON, READING_DONE };
+
+static enum reading take_messages(struct list *l, void *bytes, size_t len,
+                                  unsigned serial)
+{
+    struct nlmsghdr *m = bytes;
+    enum reading state = READING_ON;
+
+    for (; NLMSG_OK(m, len); m = NLMSG_NEXT(m, len)) {
+        if (m->nlmsg_seq != serial)
+            continue; /* of a reading that was given up */
+        if (m->nlmsg_type == NLMSG_ERROR || (m->nlmsg_flags & NLM_F_DUMP_INTR) != 0)
+            return READING_FAILED;
+        if (m->nlmsg_type == NLMSG_DONE)
+            state = READING_DONE;
+        else if (m->nlmsg_type == RTM_NEWADDR &&
+                 m->nlmsg_len >= NLMSG_LENGTH(sizeof(struct ifaddrmsg)))
+            take_message(l, m);
+    }
+    return state;
+}
+
+static bool send_request(int fd, unsigned serial)
+{
+    struct {
+        struct nlmsghdr head;
+        struct ifaddrmsg addr;
+    } request = {.head = {.nlmsg_len = sizeof request,
+                          .nlmsg_type = RTM_GETADDR,
+                          .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+                          .nlmsg_seq = serial}};
+
+    return send(fd, &request, sizeof request, 0) == (ssize_t)sizeof request;
+}
+
+/* The socket blocks, but for no longer than ANSWER_SECONDS a message. */
+static bool read_once(struct hostaddrs_watch *w, struct list *l)
+{
+    char bytes[MESSAGE_MAX] __attribute__((aligned(NLMSG_ALIGNTO)));
+    enum reading state = READING_ON;
+
+    if (!send_request(w->ask, ++w->serial))
+        return false;
+    for (int i = 0; i < MESSAGES_MAX && state == READING_ON; i++) {
+        struct sockaddr_nl from = {.nl_pid = UINT32_MAX};
+        socklen_t from_len = sizeof from;
+        ssize_t n = recvfrom(w->ask, bytes, sizeof bytes, MSG_TRUNC,
+                             (struct sockaddr *)&from, &from_len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0 || (size_t)n > sizeof bytes)
+            return false;
+        if (from.nl_pid == 0) /* the kernel, and no other process */
+            state = take_messages(l, bytes, (size_t)n, w->serial);
+    }
+    return state == READING_DONE;
+}
+
+static bool read_all(struct hostaddrs_watch *w)
+{
+    for (int i = 0; i < READ_TRIES; i++) {
+        struct list fresh = {0};
+
+        if (read_once(w, &fresh)) {
+            free(w->list.ips);
+            w->list = fresh;
+            return true;
+        }
+        free(fresh.ips);
+    }
+    return false;
+}
+
+bool hostaddrs_watch_new(struct hostaddrs_watch **out, struct err *e)
+{
+    const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
+    struct hostaddrs_watch *w = calloc(1, sizeof *w);
+
+    if (w == NULL)
+        abort();
+    /* Notices first: what changes during the first reading is read again. */
+    w->notice = open_netlink(RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
+    w->ask = open_netlink(0);
+    w->stale = true;
+    if (w->ask < 0)
+        err_sys(e, "this host's addresses cannot be read: a netlink socket");
+    else if (setsockopt(w->ask, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) ==
+                 0 &&
+             hostaddrs_now(w) != NULL) {
+        *out = w;
+        return true;
+    } else
+        err_sys(e, "this host's addresses cannot be read from the kernel");
+    hostaddrs_watch_free(&w);
+    return false;
+}
+
+void hostaddrs_watch_free(struct hostaddrs_watch **wp)
+{
+    struct hostaddrs_watch *w = *wp;
+
+    if (w == NULL)
+        return;
+    fd_close(&w->ask);
+    fd_close(&w->notice);
+    free(w->list.ips);
+    free(w->own);
+    free(w);
+    *wp = NULL;
+}
+
+/* What a notice says does not matter: all is read again. ENOBUFS says that some were
+ * lost, and counts as one. */
+static bool take_notices(struct hostaddrs_watch *w)
+{
+    bool any = false;
+
+    if (w->notice < 0)
+        return true;
+    for (int i = 0; i < DRAIN_MAX; i++) {
+        char bytes[1]; /* the rest is dropped */
+
+        if (recv(w->notice, bytes, sizeof bytes, MSG_DONTWAIT) < 0) {
+            if (errno == EAGAIN || errno == EWOULDBLOCK)
+                break;
+            if (errno == EINTR)
+                continue;
+        }
+        any = true;
+    }
+    return any;
+}
+
+const struct hostaddrs *hostaddrs_now(struct hostaddrs_watch *w)
+{
+    if (take_notices(w))
+        w->stale = true;
+    if (w->stale && !read_all(w))
+        return NULL;
+    w->stale = false;
+    w->snapshot = (struct hostaddrs){w->list.ips, w->list.count, w->own, w->own_count};
+    return &w->snapshot;
+}
+
+void hostaddrs_add_own(struct hostaddrs_watch *w, const struct addr *a)
+{
+    assert(w->own_count < OWN_MAX);
+    w->own = reallocarray(w->own, w->own_count + 1, sizeof *w->own);
+    if (w->own == NULL)
+        abort();
+    w->own[w->own_count++] = *a;
+}
+
+static bool same_addr(const struct addr *a, const struct addr *b)
+{
+    struct ip x = addr_ip(a), y = addr_ip(b);
+
+    return ip_equal(&x, &y) && addr_port(a) == addr_port(b);
+}
+
+void hostaddrs_remove_own(struct hostaddrs_watch *w, const struct addr *a)
+{
+    for (size_t i = 0; i < w->own_count; i++)
+        if (same_addr(&w->own[i], a)) {
+            w->own[i] = w->own[--w->own_count];
+            return;
+        }
+}
