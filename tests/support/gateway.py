@@ -89,7 +89,7 @@ class Gateway:
     def audit(self, n=1, timeout=5):
         """The audit lines, at least `n` of them; each is checked for its form."""
         settings = json.loads(self.file.read_text())
-        file = settings["audit"]["file"]
+        file = settings.get("audit", {}).get("file", "-")
         path = self.folder / "stdout" if file == "-" else self.folder / file
 
         def whole_lines():
