@@ -1,0 +1,89 @@
+#include "proxy/base/stream.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void stream_none(struct stream *s)
+{
+    *s = (struct stream){.fd = -1};
+}
+
+void stream_init(struct stream *s, int fd, stream_ready_fn *on_ready, void *owner)
+{
+    s->fd = fd;
+    s->ready = 0;
+    ev_io_init(&s->watch, on_ready, fd, 0);
+    s->watch.data = owner;
+}
+
+void stream_done(struct stream *s, struct ev_loop *loop)
+{
+    if (s->fd < 0)
+        return;
+    ev_io_stop(loop, &s->watch);
+    close(s->fd);
+    stream_none(s);
+}
+
+void stream_want(struct stream *s, struct ev_loop *loop, int events)
+{
+    int now = ev_is_active(&s->watch) ? s->watch.events & (EV_READ | EV_WRITE) : 0;
+
+    if (s->fd < 0 || now == events)
+        return;
+    /* ev_io_modify() and not ev_io_set(): the latter makes libev ask the kernel anew
+     * even when the events come out the same. */
+    ev_io_stop(loop, &s->watch);
+    ev_io_modify(&s->watch, events);
+    if (events != 0)
+        ev_io_start(loop, &s->watch);
+}
+
+static enum io failed(void)
+{
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? IO_AGAIN
+                                                                     : IO_ERROR;
+}
+
+enum io stream_read(struct stream *s, char *into, size_t size, size_t *n)
+{
+    ssize_t got = recv(s->fd, into, size, MSG_DONTWAIT);
+
+    /* The loop is level-triggered: what is left will be told again. */
+    s->ready &= ~EV_READ;
+    *n = got > 0 ? (size_t)got : 0;
+    if (got < 0)
+        return failed();
+    return got == 0 ? IO_EOF : IO_OK;
+}
+
+enum io stream_write(struct stream *s, const char *from, size_t len, size_t *n)
+{
+    ssize_t sent = send(s->fd, from, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    s->ready &= ~EV_WRITE;
+    *n = sent > 0 ? (size_t)sent : 0;
+    return sent < 0 ? failed() : IO_OK;
+}
+
+void stream_shut(struct stream *s)
+{
+    shutdown(s->fd, SHUT_WR);
+}
+
+void stream_reset(struct stream *s)
+{
+    struct linger at_once = {.l_onoff = 1};
+
+    if (s->fd >= 0)
+        setsockopt(s->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+bool stream_writable(const struct stream *s)
+{
+    struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+
+    return poll(&p, 1, 0) == 1;
+}

@@ -1,0 +1,54 @@
+/* A connected stream socket in the loop: non-blocking reads and writes, and what its
+ * watcher has seen. It does not look at the bytes. */
+#ifndef BASE_STREAM_H
+#define BASE_STREAM_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum io {
+    IO_ERROR = 0, /* the socket is dead: reset, timed out */
+    IO_OK,        /* bytes moved */
+    IO_AGAIN,     /* nothing now; the watcher will tell */
+    IO_EOF,       /* the other end sends no more */
+};
+
+struct stream {
+    ev_io watch;
+    int fd;    /* owned; -1 when there is none */
+    int ready; /* EV_READ, EV_WRITE: seen by the callback, and not acted upon yet */
+};
+
+/* The callback adds what it saw to `ready`: stream_note(). */
+typedef void stream_ready_fn(struct ev_loop *loop, ev_io *w, int events);
+
+/* No descriptor yet; stream_done() is safe from here on. */
+void stream_none(struct stream *s);
+/* Takes over `fd`, which is non-blocking. `on_ready` runs with watch.data == owner. The
+ * stream starts unwatched. */
+void stream_init(struct stream *s, int fd, stream_ready_fn *on_ready, void *owner);
+/* Stops watching, closes. May be called again. */
+void stream_done(struct stream *s, struct ev_loop *loop);
+
+static inline void stream_note(struct stream *s, int events)
+{
+    s->ready |= events & (EV_READ | EV_WRITE);
+}
+
+/* Watches for EV_READ, EV_WRITE, both, or nothing (0). Costs a system call only when it
+ * changes something until the loop turns. */
+void stream_want(struct stream *s, struct ev_loop *loop, int events);
+
+/* One system call each. *n is how much was moved, 0 unless IO_OK. */
+enum io stream_read(struct stream *s, char *into, size_t size, size_t *n);
+enum io stream_write(struct stream *s, const char *from, size_t len, size_t *n);
+
+/* No more will be written; reading goes on. */
+void stream_shut(struct stream *s);
+/* The close to come tells the other end that something was lost (TCP reset). */
+void stream_reset(struct stream *s);
+/* Asks the kernel, now. */
+bool stream_writable(const struct stream *s);
+
+#endif
