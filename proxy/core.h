@@ -24,6 +24,15 @@ bool core_new(struct ev_loop *loop, const struct core_options *options,
 /* Ends all sessions first. */
 void core_free(struct core **c);
 
+/* Lets this process open as many descriptors as its hard limit allows; core_new() takes
+ * no more connections than fit. Not for a process that will execute a command: it would
+ * inherit the limit. */
+void core_raise_descriptors(void);
+
+/* How many connections it takes: limits.connections, or fewer when there are not enough
+ * descriptors. */
+unsigned core_connections_max(const struct core *c);
+
 /* The addresses that the core itself listens on, beside those of its sessions: admin,
  * control. They are denied to every client (address-own). */
 void core_add_own(struct core *c, const struct addr *a);

@@ -10,7 +10,7 @@ struct session;
 
 /* For the summary after `weir run` and for the events of a control connection: called
  * for every request that ends, allowed or not, after its audit line was queued. The
- * event is valid during the call. */
+ * event is valid during the call, which must not end the session. */
 typedef void session_event_fn(void *owner, const struct audit_event *event);
 
 /* Takes a reference of its own to `policy`. `name` is copied. */
@@ -25,8 +25,11 @@ void session_free(struct session **s);
  * counts as the core's own. */
 bool session_listen(struct session *s, int fd, bool own_namespace, struct err *e);
 
-/* Stops accepting; connections go on. */
+/* Stops accepting for good; connections go on. */
 void session_rest(struct session *s);
+/* Ends connections that have asked for nothing yet, and tunnels in which no byte has
+ * moved for `silent` seconds. */
+void session_close_idle(struct session *s, double silent);
 size_t session_connections(const struct session *s);
 
 /* From now on requests are judged by `policy`; tunnels that it would deny are cut

@@ -1,0 +1,180 @@
+/* The first half of a connection: what the client asks, and the answer. settle() is the
+ * only way to an answer. Up to it, whatever the client sends is bounded in bytes and in
+ * time, and when it leaves nothing is dialled any more. */
+#include "proxy/conn_step.h"
+#include "proxy/opening.h"
+#include "proxy/refusal.h"
+
+/* Of a request's arena; twice what was sent comes on top, for views and their ends. */
+enum { ARENA_MIN = 8192 };
+
+/* The asking is over, one way or another: the client gets its answer. The verdict of a
+ * refusal says why; `why` is for what it cannot tell. */
+static enum step settle(struct conn *c, bool granted, unsigned status, const char *why)
+{
+    struct front_answer yes = {.ok = true, .target = &c->request.target};
+
+    c->granted = granted;
+    if (granted)
+        c->front->answer(&c->out, &yes);
+    else if (why != NULL)
+        refusal_write_as(&c->out, c->front, &c->request, status, str_from(why));
+    else
+        refusal_write(&c->out, c->front, &c->request, c->session);
+    return conn_enter(c, CONN_ANSWER);
+}
+
+static enum step grant(struct conn *c)
+{
+    return settle(c, true, 0, NULL);
+}
+
+/* The verdict is there already. */
+static enum step deny(struct conn *c)
+{
+    return settle(c, false, 0, NULL);
+}
+
+static enum step refuse(struct conn *c, enum reason reason, unsigned status,
+                        const char *why)
+{
+    request_refuse(&c->request, reason);
+    return settle(c, false, status, why);
+}
+
+enum step asking_refuse_limit(struct conn *c)
+{
+    c->request.begun = true;
+    return refuse(c, REASON_LIMIT, 503, "too many connections");
+}
+
+/* The client has gone before there was an answer. */
+static enum step leave(struct conn *c)
+{
+    dial_cancel(&c->request.dial);
+    request_refuse(&c->request, REASON_CLIENT_LEFT);
+    c->request.event.close = "client";
+    return conn_enter(c, CONN_END);
+}
+
+static enum step refuse_late(struct conn *c)
+{
+    if (!c->request.begun)
+        return conn_enter(c, CONN_END);
+    return refuse(c, REASON_TIMEOUT, 408, "the request took too long");
+}
+
+enum step step_request(struct conn *c)
+{
+    struct request *r = &c->request;
+    struct front_asked asked = {0};
+    enum io io = conn_read_ahead(c);
+    enum front_parse parsed;
+    size_t used = 0;
+
+    if (c->late)
+        return refuse_late(c);
+    if (io == IO_EOF || io == IO_ERROR)
+        return leave(c);
+    if (io == IO_AGAIN)
+        return STEP_WAIT;
+    /* Parsing starts anew each time; what it takes is in proportion to what was sent.
+     */
+    r->begun = true;
+    arena_done(&r->arena);
+    arena_init(&r->arena, ARENA_MIN + 2 * buf_len(&c->in));
+    parsed = opening_parse(&c->front, buf_view(&c->in), conn_limits(c)->head_bytes,
+                           &r->arena, &asked, &used);
+    if (parsed == FRONT_MORE)
+        return STEP_WAIT;
+    r->event.front = asked.form;
+    r->target = asked.target;
+    if (parsed == FRONT_DONE) {
+        buf_drain(&c->in, used);
+        return conn_enter(c, CONN_TARGET);
+    }
+    r->event.raw = asked.raw;
+    return refuse(c, asked.reason, asked.status, asked.why);
+}
+
+enum step step_target(struct conn *c)
+{
+    const struct audit *audit = c->session->core->audit;
+
+    if (audit != NULL && !audit_ready(audit))
+        return refuse(c, REASON_LIMIT, 503, "the audit takes no more lines");
+    if (!request_judge_target(&c->request, c->session))
+        return deny(c);
+    return conn_enter(c, CONN_DIAL);
+}
+
+static void on_server(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct conn *c = w->data;
+
+    (void)loop;
+    stream_note(&c->server, events);
+    conn_advance(c);
+}
+
+static void on_dialled(void *owner, const struct dial_result *result)
+{
+    struct conn *c = owner;
+
+    request_dialled(&c->request, result);
+    c->dialled = true;
+    if (result->fd >= 0)
+        stream_init(&c->server, result->fd, on_server, c);
+    conn_advance(c);
+}
+
+/* Nobody sends so much before it was let in; a word to it would only be answered with
+ * more. */
+static enum step drop_early(struct conn *c)
+{
+    dial_cancel(&c->request.dial);
+    request_refuse(&c->request, REASON_LIMIT);
+    return conn_enter(c, CONN_END);
+}
+
+enum step step_dial(struct conn *c)
+{
+    struct request *r = &c->request;
+    enum io io = conn_read_ahead(c);
+
+    if (io == IO_EOF || io == IO_ERROR)
+        return leave(c);
+    if (buf_len(&c->in) > conn_limits(c)->early_bytes)
+        return drop_early(c);
+    if (r->dial == NULL && !c->dialled)
+        request_dial(r, c->session, on_dialled, c);
+    if (!c->dialled)
+        return STEP_WAIT;
+    /* The policy may have changed meanwhile. */
+    if (c->server.fd < 0 || !request_judge_again(r, c->session))
+        return deny(c);
+    return grant(c);
+}
+
+static enum step start_tunnel(struct conn *c)
+{
+    request_shrink(&c->request);
+    relay_init(&c->relay, &c->session->core->relays, &c->client, &c->server);
+    return conn_enter(c, CONN_HELLO);
+}
+
+enum step step_answer(struct conn *c)
+{
+    struct str out = buf_view(&c->out);
+    size_t n = 0;
+
+    if (c->late)
+        return conn_cut(c, "idle");
+    if (stream_write(&c->client, out.p, out.n, &n) == IO_ERROR)
+        return conn_cut(c, "client");
+    buf_drain(&c->out, n);
+    if (buf_len(&c->out) == 0)
+        return c->granted ? start_tunnel(c) : conn_linger(c);
+    stream_want(&c->client, conn_loop(c), EV_WRITE);
+    return STEP_WAIT;
+}

@@ -1,0 +1,345 @@
+/* A client connection as a whole: how it begins and ends, its deadline, what is done to
+ * it from outside. Its life is told in conn_step.h. */
+#include "proxy/conn.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "proxy/conn_step.h"
+#include "tls/hello.h"
+
+enum {
+    READ_SIZE = 4096,  /* one read of a head, or of what is thrown away */
+    ANSWER_MAX = 8192, /* an answer with its body */
+    REFUSING_MAX = 32, /* connections of a core that are being told of a limit */
+    LINGER_BYTES = 1024 * 1024,
+};
+static const double answer_seconds = 10, linger_seconds = 2;
+
+struct ev_loop *conn_loop(const struct conn *c)
+{
+    return c->session->core->loop;
+}
+
+const struct limits *conn_limits(const struct conn *c)
+{
+    return &c->session->core->limits;
+}
+
+enum io conn_read_ahead(struct conn *c)
+{
+    size_t room, n;
+    char *tail;
+    enum io io;
+
+    if ((c->client.ready & EV_READ) == 0)
+        return IO_AGAIN;
+    tail = buf_tail(&c->in, READ_SIZE, &room);
+    if (room == 0)
+        return IO_AGAIN;
+    io = stream_read(&c->client, tail, room, &n);
+    buf_filled(&c->in, n);
+    buf_drain(&c->in, 0); /* lets go of the memory when nothing came */
+    return io;
+}
+
+/* Seconds a connection may stay in a state; 0: a dial has a bound of its own, and a
+ * tunnel may be old, but not idle. */
+static double patience(const struct conn *c)
+{
+    switch (c->state) {
+    case CONN_REQUEST:
+        return conn_limits(c)->head_seconds;
+    case CONN_ANSWER:
+        return answer_seconds;
+    case CONN_LINGER:
+        return linger_seconds;
+    default:
+        return 0;
+    }
+}
+
+static bool in_tunnel(const struct conn *c)
+{
+    return c->state == CONN_HELLO || c->state == CONN_RELAY;
+}
+
+/* A tunnel in which one side has said its last may have a patience of its own. */
+static double idle_seconds(const struct conn *c)
+{
+    return relay_half_closed(&c->relay) ? conn_limits(c)->half_closed_seconds
+                                        : conn_limits(c)->idle_seconds;
+}
+
+static double time_left(const struct conn *c)
+{
+    ev_tstamp now = ev_now(conn_loop(c)), idle;
+
+    if (!in_tunnel(c))
+        return c->due - now;
+    idle = c->relay.moved + idle_seconds(c);
+    return (c->due > 0 && c->due < idle ? c->due : idle) - now;
+}
+
+/* The timer of a tunnel is not touched by its traffic, nor when one side has said its
+ * last: it wakes from time to time and looks. */
+static void set_timer(struct conn *c)
+{
+    double left = time_left(c), look = conn_limits(c)->half_closed_seconds;
+
+    ev_timer_stop(conn_loop(c), &c->deadline);
+    ev_timer_set(&c->deadline, in_tunnel(c) && left > look ? look : left, 0);
+    ev_timer_start(conn_loop(c), &c->deadline);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *w, int events)
+{
+    static const double now = 0.001; /* nearer than that is too late */
+    struct conn *c = w->data;
+
+    (void)loop, (void)events;
+    if (time_left(c) > now) {
+        set_timer(c);
+        return;
+    }
+    c->late = true;
+    conn_advance(c);
+}
+
+void conn_due(struct conn *c, double seconds)
+{
+    c->due = seconds > 0 ? ev_now(conn_loop(c)) + seconds : 0;
+    if (c->due > 0 || in_tunnel(c))
+        set_timer(c);
+    else
+        ev_timer_stop(conn_loop(c), &c->deadline);
+}
+
+enum step conn_enter(struct conn *c, enum conn_state state)
+{
+    c->state = (unsigned char)state;
+    c->late = false;
+    conn_due(c, patience(c));
+    return STEP_NEXT;
+}
+
+enum step conn_cut(struct conn *c, const char *close)
+{
+    c->request.event.close = close;
+    stream_reset(&c->client);
+    stream_reset(&c->server);
+    return conn_enter(c, CONN_END);
+}
+
+static void end_request(struct conn *c)
+{
+    c->request.event.bytes_up = c->relay.up.bytes;
+    c->request.event.bytes_down = c->relay.down.bytes;
+    request_end(&c->request, c->session, &c->from);
+}
+
+enum step conn_linger(struct conn *c)
+{
+    end_request(c);
+    stream_done(&c->server, conn_loop(c));
+    relay_done(&c->relay);
+    buf_done(&c->in);
+    stream_shut(&c->client);
+    stream_want(&c->client, conn_loop(c), EV_READ);
+    return conn_enter(c, CONN_LINGER);
+}
+
+static enum step step_linger(struct conn *c)
+{
+    char scrap[READ_SIZE];
+    size_t n = 0;
+    enum io io = IO_AGAIN;
+
+    if ((c->client.ready & EV_READ) != 0)
+        io = stream_read(&c->client, scrap, sizeof scrap, &n);
+    c->lingered += n;
+    if (c->late || io == IO_EOF || io == IO_ERROR || c->lingered > LINGER_BYTES)
+        return conn_enter(c, CONN_END);
+    return STEP_WAIT;
+}
+
+static enum step step_end(struct conn *c)
+{
+    end_request(c);
+    return STEP_END;
+}
+
+static void leave_session(struct conn *c)
+{
+    struct session *s = c->session;
+
+    if (c->counted) {
+        clients_leave(&s->clients, &c->from);
+        s->core->connections--;
+    } else {
+        s->core->refusing--;
+    }
+    s->connections--;
+    if (c->prev != NULL)
+        c->prev->next = c->next;
+    else
+        s->conns = c->next;
+    if (c->next != NULL)
+        c->next->prev = c->prev;
+}
+
+static void conn_free(struct conn *c)
+{
+    ev_timer_stop(conn_loop(c), &c->deadline);
+    request_done(&c->request);
+    relay_done(&c->relay);
+    stream_done(&c->client, conn_loop(c));
+    stream_done(&c->server, conn_loop(c));
+    buf_done(&c->in);
+    buf_done(&c->out);
+    leave_session(c);
+    free(c);
+}
+
+void conn_advance(struct conn *c)
+{
+    static enum step (*const steps[])(struct conn *) = {
+        [CONN_REQUEST] = step_request, [CONN_TARGET] = step_target,
+        [CONN_DIAL] = step_dial,       [CONN_ANSWER] = step_answer,
+        [CONN_HELLO] = step_hello,     [CONN_RELAY] = step_relay,
+        [CONN_LINGER] = step_linger,   [CONN_END] = step_end,
+    };
+    enum step next;
+
+    do
+        next = steps[c->state](c);
+    while (next == STEP_NEXT);
+    if (next == STEP_END)
+        conn_free(c);
+}
+
+static void on_client(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct conn *c = w->data;
+
+    (void)loop;
+    stream_note(&c->client, events);
+    conn_advance(c);
+}
+
+static void enter_session(struct conn *c, struct session *s, bool counted)
+{
+    c->session = s;
+    c->counted = counted;
+    if (counted)
+        s->core->connections++;
+    else
+        s->core->refusing++;
+    s->connections++;
+    c->next = s->conns;
+    if (c->next != NULL)
+        c->next->prev = c;
+    s->conns = c;
+}
+
+static struct conn *conn_new(struct session *s, int fd, const struct ip *from,
+                             bool counted)
+{
+    const struct limits *limits = &s->core->limits;
+    size_t ahead = (size_t)limits->head_bytes + limits->early_bytes;
+    struct conn *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        abort();
+    enter_session(c, s, counted);
+    c->from = *from;
+    stream_init(&c->client, fd, on_client, c);
+    stream_none(&c->server);
+    /* One more than is allowed, so that too much can be told from enough. */
+    buf_init(&c->in, (ahead > HELLO_MAX ? ahead : HELLO_MAX) + 1);
+    buf_init(&c->out, ANSWER_MAX);
+    ev_init(&c->deadline, on_deadline);
+    c->deadline.data = c;
+    request_init(&c->request, ++s->core->next_id, ev_now(s->core->loop));
+    return c;
+}
+
+/* So many are being told of the limit already that this one is not. */
+static void cut_short(struct session *s, int fd, const struct ip *from)
+{
+    struct request r;
+
+    close(fd);
+    s->core->counters.cut_short++;
+    request_init(&r, ++s->core->next_id, ev_now(s->core->loop));
+    r.begun = true;
+    request_refuse(&r, REASON_LIMIT);
+    request_end(&r, s, from);
+    request_done(&r);
+}
+
+void conn_open(struct session *s, int fd, const struct ip *from)
+{
+    struct core *core = s->core;
+    bool counted =
+        core->connections < core->limits.connections &&
+        clients_enter(&s->clients, from, core->limits.connections_per_client);
+    struct conn *c;
+
+    if (!counted && core->refusing >= REFUSING_MAX) {
+        cut_short(s, fd, from);
+        return;
+    }
+    c = conn_new(s, fd, from, counted);
+    if (counted) {
+        conn_enter(c, CONN_REQUEST);
+        stream_want(&c->client, core->loop, EV_READ);
+    } else {
+        asking_refuse_limit(c);
+        conn_advance(c);
+    }
+}
+
+/* From outside of the connection, and not from within its callbacks. */
+static void end_now(struct conn *c, const char *close)
+{
+    if (c->state == CONN_REQUEST)
+        c->request.begun = false; /* nothing was understood */
+    dial_cancel(&c->request.dial);
+    conn_cut(c, close);
+    conn_advance(c);
+}
+
+void conn_close_all(struct session *s)
+{
+    while (s->conns != NULL)
+        end_now(s->conns, "shutdown");
+}
+
+void conn_close_idle(struct session *s, double silent)
+{
+    for (struct conn *c = s->conns, *next; c != NULL; c = next) {
+        bool quiet = in_tunnel(c) && ev_now(conn_loop(c)) - c->relay.moved >= silent;
+
+        next = c->next;
+        if (c->state == CONN_REQUEST || quiet)
+            end_now(c, "shutdown");
+    }
+}
+
+void conn_judge_all(struct session *s)
+{
+    for (struct conn *c = s->conns, *next; c != NULL; c = next) {
+        next = c->next;
+        /* Those without an answer are judged again before they get it. */
+        if (!c->granted || c->state > CONN_RELAY || request_judge_again(&c->request, s))
+            continue;
+        c->request.verdict.reason = REASON_POLICY_REVOKED;
+        end_now(c, "revoked");
+    }
+}
+
+size_t conn_size(void)
+{
+    return sizeof(struct conn);
+}

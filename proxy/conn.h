@@ -1,0 +1,25 @@
+/* One client connection, from accept to the last byte. See the head of conn.c. */
+#ifndef PROXY_CONN_H
+#define PROXY_CONN_H
+
+#include "proxy/internal.h"
+
+/* Takes over `fd`, which is non-blocking. `from`: the client's address, family 0 on a
+ * Unix socket. From here the connection runs, ends and frees itself. Over a limit it is
+ * told so and closed. */
+void conn_open(struct session *s, int fd, const struct ip *from);
+
+/* Ends all connections of a session now, without an answer. */
+void conn_close_all(struct session *s);
+
+/* Closes those that have asked for nothing yet, and tunnels without a byte for `silent`
+ * seconds. */
+void conn_close_idle(struct session *s, double silent);
+
+/* The session has a new policy: tunnels that it denies are cut. */
+void conn_judge_all(struct session *s);
+
+/* What an idle tunnel costs beside its target, in bytes. */
+size_t conn_size(void);
+
+#endif

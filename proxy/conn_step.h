@@ -1,0 +1,95 @@
+/*
+ * The inside of a client connection, for the files that hold its steps.
+ *
+ * A connection passes through the states below, top to bottom. Each has one step, and
+ * the steps stand in their files in the order in which they run:
+ *
+ *   REQUEST  the client says where it wants to go (front.h)             asking.c
+ *   TARGET   policy is asked about the name
+ *   DIAL     resolve, ask policy about the addresses, connect (dial.h)
+ *   ANSWER   the client is told yes, or no
+ *   HELLO    its first bytes are read before the server gets them       tunnel.c
+ *            (peek.h); what the server says passes at once
+ *   RELAY    bytes both ways (relay.h)
+ *   LINGER   after a refusal: what the client still sends is thrown     conn.c
+ *            away, so that it can read what it was told
+ *   END      nothing left to do
+ *
+ * Callbacks (readable, dialled, too late) note what happened and call conn_advance().
+ * Only conn_advance() runs steps, and only conn_advance() frees.
+ */
+#ifndef PROXY_CONN_STEP_H
+#define PROXY_CONN_STEP_H
+
+#include "proxy/base/stream.h"
+#include "proxy/conn.h"
+#include "proxy/front.h"
+#include "proxy/request.h"
+
+enum conn_state {
+    CONN_REQUEST, /* `in` holds what was sent; nothing is understood */
+    CONN_TARGET,  /* request.target is set; `in` holds what came after the request */
+    CONN_DIAL,    /* policy has allowed the target; no server yet */
+    CONN_ANSWER,  /* `out` is on its way; there is a server if it was granted */
+    CONN_HELLO,   /* the relay runs, but `in` holds all that the client has sent */
+    CONN_RELAY,   /* `in` and `out` are empty and hold no memory */
+    CONN_LINGER,  /* the request has ended; no server */
+    CONN_END,
+};
+
+enum step {
+    STEP_NEXT, /* the state changed: go on */
+    STEP_WAIT, /* a callback will come */
+    STEP_END,  /* free the connection */
+};
+
+struct conn {
+    struct session *session;  /* borrowed: it outlives its connections */
+    struct conn *prev, *next; /* in session->conns */
+    struct stream client, server;
+    struct request request;
+    const struct front *front; /* NULL until the first byte */
+    struct buf in, out;        /* from and to the client, before the relay */
+    struct relay relay;        /* from HELLO on; zero before */
+    ev_timer deadline;
+    ev_tstamp due;   /* when the state is too old; 0: it may be as old as it likes */
+    size_t lingered; /* bytes thrown away */
+    struct ip from;
+    unsigned char state; /* enum conn_state */
+    bool counted;        /* with session->clients; else with core->refusing */
+    bool granted;        /* the answer is yes */
+    bool dialled;        /* the dial is over */
+    bool late;           /* the state is too old, or the tunnel idle */
+};
+
+/* Runs steps as long as they lead to others; may free the connection. */
+void conn_advance(struct conn *c);
+
+/* All changes of the state go through these. Each returns STEP_NEXT. */
+enum step conn_enter(struct conn *c, enum conn_state state);
+/* To END, and neither side shall take what it has for the whole. */
+enum step conn_cut(struct conn *c, const char *close);
+/* Ends the request; closes the server; the client has its last word. */
+enum step conn_linger(struct conn *c);
+
+/* A bound on the state that becomes known only within it. */
+void conn_due(struct conn *c, double seconds);
+
+/* One read of what the client sends before its bytes go to a server, into `in`.
+ * IO_AGAIN also when `in` is full, which then is more than any limit allows. */
+enum io conn_read_ahead(struct conn *c);
+
+struct ev_loop *conn_loop(const struct conn *c);
+const struct limits *conn_limits(const struct conn *c);
+
+enum step step_request(struct conn *c);
+enum step step_target(struct conn *c);
+enum step step_dial(struct conn *c);
+enum step step_answer(struct conn *c);
+enum step step_hello(struct conn *c);
+enum step step_relay(struct conn *c);
+
+/* A connection over a limit: it is told so, whatever it asks. */
+enum step asking_refuse_limit(struct conn *c);
+
+#endif

@@ -1,0 +1,93 @@
+#include "proxy/core.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "proxy/internal.h"
+
+enum {
+    /* Not for clients: loop, resolver, audit, listeners, those that are being refused,
+     * attempts that run beside each other. */
+    DESCRIPTORS_KEPT = 128,
+    DESCRIPTORS_EACH = 2,         /* a client and its server */
+    DESCRIPTORS_WANTED = 1 << 20, /* an unlimited process does not need more */
+};
+
+void core_raise_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS_WANTED)
+        return;
+    limit.rlim_cur =
+        limit.rlim_max < DESCRIPTORS_WANTED ? limit.rlim_max : DESCRIPTORS_WANTED;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* More connections than there are descriptors for would all be accepted, and none of
+ * them could be served. It is better to refuse the last ones in words. */
+static void fit_connections(struct limits *limits)
+{
+    struct rlimit limit;
+    rlim_t kept, fit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    kept =
+        limit.rlim_cur / 2 < DESCRIPTORS_KEPT ? limit.rlim_cur / 2 : DESCRIPTORS_KEPT;
+    fit = (limit.rlim_cur - kept) / DESCRIPTORS_EACH;
+    if (fit >= limits->connections)
+        return;
+    limits->connections = (unsigned)fit;
+}
+
+bool core_new(struct ev_loop *loop, const struct core_options *options,
+              struct core **out, struct err *e)
+{
+    struct core *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        abort();
+    c->loop = loop;
+    c->audit = options->audit;
+    c->limits = options->limits;
+    fit_connections(&c->limits);
+    c->dialler.loop = loop;
+    c->dialler.seconds = options->limits.connect_seconds;
+    relay_pool_init(&c->relays, loop);
+    if (!hostaddrs_watch_new(&c->dialler.host, e) ||
+        !resolver_new(loop, &options->resolver, &c->dialler.resolver, e)) {
+        core_free(&c);
+        return false;
+    }
+    *out = c;
+    return true;
+}
+
+void core_free(struct core **c)
+{
+    if (*c == NULL)
+        return;
+    while ((*c)->sessions != NULL) {
+        struct session *s = (*c)->sessions;
+
+        session_free(&s);
+    }
+    relay_pool_done(&(*c)->relays);
+    if ((*c)->dialler.resolver != NULL)
+        resolver_free(&(*c)->dialler.resolver);
+    if ((*c)->dialler.host != NULL)
+        hostaddrs_watch_free(&(*c)->dialler.host);
+    free(*c);
+    *c = NULL;
+}
+
+unsigned core_connections_max(const struct core *c)
+{
+    return c->limits.connections;
+}
+
+void core_add_own(struct core *c, const struct addr *a)
+{
+    hostaddrs_add_own(c->dialler.host, a);
+}

@@ -1,0 +1,209 @@
+/* See listener.h. When the system has no descriptor or memory for one more connection,
+ * accepting rests for a moment: the connections wait in the kernel's queue, the loop
+ * does not spin, and nobody has to wake it. */
+#include "proxy/listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "proxy/base/fd.h"
+#include "proxy/base/log.h"
+#include "proxy/conn.h"
+
+enum {
+    KEEPALIVE_IDLE = 60,       /* seconds; see dial.c */
+    USER_TIMEOUT = 600 * 1000, /* milliseconds; see dial.c */
+    BLOCKED_MAX = 10 * 1000,   /* microseconds; see stay_nonblocking() */
+};
+
+static const double rest_seconds = 0.2, tell_seconds = 10;
+
+struct listener {
+    struct session *session;
+    struct listener *next; /* in the session */
+    int fd;
+    bool shared;      /* somebody else may hold a copy */
+    bool counts;      /* its address is with the core's own */
+    ev_tstamp told;   /* of the last rest; 0: never */
+    struct addr addr; /* of a socket that counts */
+    ev_io watch;
+    ev_timer rest;
+};
+
+/* The flag belongs to the open socket, so whoever holds a copy of a socket that was
+ * handed over can clear it, and the accept after the last one would stop the loop.
+ * There is no accept that takes the flag with it; so it is set before each batch, and
+ * should somebody be quick enough in between, the receive time-out ends the wait. */
+static void stay_nonblocking(const struct listener *l)
+{
+    struct timeval soon = {.tv_usec = BLOCKED_MAX};
+
+    fcntl(l->fd, F_SETFL, O_RDWR | O_NONBLOCK);
+    if (l->shared)
+        setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon);
+}
+
+static void rest(struct listener *l, int error)
+{
+    struct core *core = l->session->core;
+
+    core->counters.accept_errors++;
+    if (l->told == 0 || ev_now(core->loop) - l->told > tell_seconds) {
+        log_warn("session %s: accepting rests: %s; it goes on by itself",
+                 l->session->name, strerrordesc_np(error));
+        l->told = ev_now(core->loop);
+    }
+    ev_io_stop(core->loop, &l->watch);
+    ev_timer_start(core->loop, &l->rest);
+}
+
+static void on_rested(struct ev_loop *loop, ev_timer *w, int events)
+{
+    struct listener *l = w->data;
+
+    (void)events;
+    ev_io_start(loop, &l->watch);
+}
+
+/* EINVAL: somebody with a copy has shut the socket down; it would be readable for ever.
+ */
+static bool must_rest(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM ||
+           error == EINVAL;
+}
+
+/* False when there is nothing more to accept now. */
+static bool accept_one(struct listener *l)
+{
+    struct addr from = {.len = sizeof from.v6};
+    int fd = accept4(l->fd, &from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct ip ip;
+
+    if (fd < 0) {
+        bool again = !must_rest(errno) && errno != EAGAIN;
+
+        if (must_rest(errno))
+            rest(l, errno);
+        /* Other errors are a connection's own misfortune (ECONNABORTED, EPROTO). */
+        return again;
+    }
+    ip = addr_ip(&from);
+    conn_open(l->session, fd, &ip);
+    return true;
+}
+
+static void on_acceptable(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct listener *l = w->data;
+
+    (void)loop, (void)events;
+    if (l->shared)
+        stay_nonblocking(l);
+    for (unsigned i = 0; i < LISTENER_BATCH; i++)
+        if (!accept_one(l))
+            break;
+}
+
+/* Accepted sockets inherit these, which saves as many calls for each of them. On a Unix
+ * socket they fail, and that is right. */
+static void set_options(int fd)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT},
+    };
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                   sizeof options[i].value);
+}
+
+static bool is_listening(int fd)
+{
+    int listening = 0, type = 0;
+    socklen_t len = sizeof listening;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) != 0 || !listening)
+        return false;
+    len = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM;
+}
+
+static size_t count_listeners(const struct session *s)
+{
+    size_t n = 0;
+
+    for (const struct listener *l = s->listeners; l != NULL; l = l->next)
+        n++;
+    return n;
+}
+
+static void add_own(struct listener *l)
+{
+    l->addr.len = sizeof l->addr.v6;
+    if (getsockname(l->fd, &l->addr.sa, &l->addr.len) != 0 ||
+        addr_ip(&l->addr).family == 0)
+        return;
+    hostaddrs_add_own(l->session->core->dialler.host, &l->addr);
+    l->counts = true;
+}
+
+bool listener_open(struct session *s, int taken, bool own_namespace, struct err *e)
+{
+    autofd int fd = taken;
+    struct listener *l;
+
+    if (!is_listening(fd))
+        return err_set(e, "descriptor %d is not a listening stream socket", fd);
+    if (count_listeners(s) >= SESSION_LISTENERS_MAX)
+        return err_set(e, "more than %d listening sockets", SESSION_LISTENERS_MAX);
+    l = calloc(1, sizeof *l);
+    if (l == NULL)
+        abort();
+    set_options(fd);
+    l->session = s;
+    l->fd = fd_steal(&fd);
+    l->shared = !own_namespace;
+    stay_nonblocking(l);
+    if (own_namespace)
+        add_own(l);
+    ev_io_init(&l->watch, on_acceptable, l->fd, EV_READ);
+    l->watch.data = l;
+    ev_timer_init(&l->rest, on_rested, rest_seconds, 0);
+    l->rest.data = l;
+    ev_io_start(s->core->loop, &l->watch);
+    l->next = s->listeners;
+    s->listeners = l;
+    return true;
+}
+
+static void listener_free(struct listener *l)
+{
+    struct core *core = l->session->core;
+
+    ev_io_stop(core->loop, &l->watch);
+    ev_timer_stop(core->loop, &l->rest);
+    if (l->counts)
+        hostaddrs_remove_own(core->dialler.host, &l->addr);
+    close(l->fd);
+    free(l);
+}
+
+void listener_close_all(struct session *s)
+{
+    while (s->listeners != NULL) {
+        struct listener *l = s->listeners;
+
+        s->listeners = l->next;
+        listener_free(l);
+    }
+}

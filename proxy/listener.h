@@ -1,0 +1,17 @@
+/* Accepts on one listening socket that somebody else bound. */
+#ifndef PROXY_LISTENER_H
+#define PROXY_LISTENER_H
+
+#include "proxy/internal.h"
+
+enum {
+    LISTENER_BATCH = 64,        /* connections accepted a turn of the loop */
+    SESSION_LISTENERS_MAX = 16, /* of one session */
+};
+
+/* Takes over `fd` in any case, and hangs itself into session->listeners. */
+bool listener_open(struct session *s, int fd, bool own_namespace, struct err *e);
+/* Stops accepting and closes all listeners of a session. */
+void listener_close_all(struct session *s);
+
+#endif

@@ -1,0 +1,44 @@
+#include "proxy/opening.h"
+
+static const struct opening {
+    unsigned char first;
+    const struct front *front; /* NULL: not spoken here, and `why` */
+    const char *form;          /* for the audit */
+    const char *why;
+} openings[] = {
+    {4, NULL, "socks4", "SOCKS 4 is not spoken here; use HTTP CONNECT"},
+    {5, NULL, "socks5", "SOCKS 5 is not spoken here yet; use HTTP CONNECT"},
+    {22, NULL, "tls", "TLS to the proxy is not spoken here; name it with http://"},
+};
+
+/* No method begins with a byte of the table; and what is no method is for the HTTP
+ * front to refuse. */
+static const struct opening http = {.front = &front_http};
+
+static const struct opening *opening_of(char first)
+{
+    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++)
+        if (openings[i].first == (unsigned char)first)
+            return &openings[i];
+    return &http;
+}
+
+enum front_parse opening_parse(const struct front **front, struct str in,
+                               size_t head_max, struct arena *a,
+                               struct front_asked *asked, size_t *used)
+{
+    const struct opening *opening = opening_of(in.p[0]);
+
+    if (*front == NULL && opening->front == NULL) {
+        *asked = (struct front_asked){
+            .form = opening->form,
+            .status = 400,
+            .reason = REASON_NOT_SUPPORTED,
+            .why = opening->why,
+        };
+        return FRONT_REFUSED;
+    }
+    if (*front == NULL)
+        *front = opening->front;
+    return (*front)->parse(in, head_max, a, asked, used);
+}

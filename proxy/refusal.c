@@ -1,0 +1,59 @@
+#include "proxy/refusal.h"
+
+enum { SSH_PORT = 22 };
+
+static unsigned status_of(enum reason reason)
+{
+    switch (reason) {
+    case REASON_DNS_FAILURE:
+    case REASON_CONNECT_FAILURE:
+        return 502;
+    case REASON_TIMEOUT:
+        return 504;
+    case REASON_LIMIT:
+        return 503;
+    default:
+        return 403;
+    }
+}
+
+/* OpenSSH shows no answer of a proxy, but it prints the reason of a disconnect. So the
+ * user's own words about a denied host reach it as that, from a server that we play. */
+static bool write_ssh(struct buf *out, const struct front *front,
+                      const struct request *r, const struct session *s)
+{
+    struct front_answer answer = {.ok = true, .target = &r->target};
+    struct str own;
+
+    if (r->target.port != SSH_PORT || r->verdict.reason != REASON_DENY_LIST)
+        return false;
+    own = policy_deny_text(s->policy, &r->verdict.rule);
+    if (own.n == 0)
+        return false;
+    front->answer(out, &answer);
+    return front_ssh_refusal(out, own);
+}
+
+void refusal_write_as(struct buf *out, const struct front *front,
+                      const struct request *r, unsigned status, struct str why)
+{
+    struct front_answer answer = {
+        .status = status,
+        .reason = r->verdict.reason,
+        .why = why,
+        .error = r->error,
+        .target = r->target.kind != HOST_NONE ? &r->target : NULL,
+    };
+
+    if (front == NULL)
+        front = &front_http;
+    front->answer(out, &answer);
+}
+
+void refusal_write(struct buf *out, const struct front *front, const struct request *r,
+                   const struct session *s)
+{
+    if (!write_ssh(out, front, r, s))
+        refusal_write_as(out, front, r, status_of(r->verdict.reason),
+                         request_why(r, s));
+}
