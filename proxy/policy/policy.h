@@ -30,7 +30,9 @@ enum reason {
     REASON_ADDRESS_THIS_HOST,
     REASON_ADDRESS_UNSPECIFIED,
     REASON_ADDRESS_MULTICAST, /* and limited broadcast */
-    REASON_ADDRESS_PRIVATE,   /* only with privateAddresses: deny */
+    REASON_ADDRESS_PRIVATE,   /* with privateAddresses: deny, see addr_is_private(); and
+                               * 64:ff9b:1::/48 while no nat64Prefixes entry says where
+                               * the IPv4 address lies in it */
     REASON_ADDRESS_LISTED,
     REASON_ADDRESS_NOT_LOOPBACK, /* a localhost name that resolved elsewhere */
     REASON_ADDRESS_OWN,          /* the core's own listeners, admin, control */
@@ -56,8 +58,8 @@ enum rule_list {
     RULE_ALLOWED_DOMAINS,
     RULE_DENIED_DOMAINS,
     RULE_DENIED_ADDRESSES,
-    RULE_PRIVATE_ADDRESSES, /* the key privateAddresses itself; no index */
-    RULE_NAT64_PREFIXES,
+    RULE_NAT64_PREFIXES,    /* what the prefix hid is what the reason says */
+    RULE_PRIVATE_ADDRESSES, /* this and those below are keys without entries */
     RULE_MODE,
     RULE_SNI,
 };
@@ -86,9 +88,9 @@ struct hostaddrs {
 
 struct policy; /* immutable, reference-counted (atomically: workers share it) */
 
-/* One `network` object. Several are merged, first the outermost: deny lists add up, the
- * last allow list that is present replaces those before it, and of the other keys the
- * stricter value wins. */
+/* One `network` object. Several are merged, first the outermost: deny lists, address
+ * rules and nat64Prefixes add up, the last allow list that is present (an empty one
+ * too) replaces those before it, and of the other keys the stricter value wins. */
 struct policy_layer {
     const char
         *label; /* in front of "network.…" in rules and errors: "", "clients[2]." */
@@ -102,8 +104,8 @@ enum { POLICY_LAYERS_MAX = 8 };
 typedef void policy_warn_fn(void *owner, const char *text);
 
 /* On false nothing is made and *e names line and key: "line 4:
- * network.allowedDomains[2]:
- * \"*.com\": ...". Each success has a higher generation than the one before. */
+ * network.allowedDomains[2]: \"*.com\": ...". Each success has a higher generation than
+ * the one before. The layers are not kept. `warn` may be NULL. */
 bool policy_load(const struct policy_layer *layers, size_t count, policy_warn_fn *warn,
                  void *warn_owner, struct policy **out, struct err *e);
 struct policy *policy_ref(struct policy *p);
@@ -119,12 +121,21 @@ struct name_verdict {
 };
 struct name_verdict policy_check_name(const struct policy *p, struct str name);
 
-/* By name (or literal) and port. An address literal is judged by its class here too. */
+/* By name (or literal) and port. First what is the core's own, then every deny list,
+ * then the allow list. An address literal is judged by its class here too, also in
+ * report mode, unless the allow list names this very address. `host` is never NULL. */
 struct verdict policy_check_target(const struct policy *p, const struct target *t,
                                    const struct hostaddrs *host);
 
-/* An address that t (a name) resolved to. Only meaningful after policy_check_target()
- * allowed t. */
+/* An address that t (a name) resolved to, as it was answered: what an IPv6 form hides
+ * is judged too. Only meaningful after policy_check_target() allowed t. In order: the
+ * core's own; deny entries that are addresses; an allow entry that is this address (the
+ * IPv4-mapped spelling counts, no other form does) opens it, whatever its class; a
+ * localhost name leads to loopback only, and opens it when the allow list has it;
+ * classes; deniedResolvedAddresses; this host's interfaces; privateAddresses.
+ *
+ * An allow entry that names an address lifts the address rules of its own layer; those
+ * of other layers hold. The rule of an allow is that entry, or RULE_NONE. */
 struct verdict policy_check_addr(const struct policy *p, const struct target *t,
                                  const struct ip *ip, const struct hostaddrs *host);
 
@@ -136,8 +147,18 @@ enum hello_kind {
     HELLO_KIND_NAME,
     HELLO_KIND_ENCRYPTED, /* ECH: `name` is the outer one */
 };
-/* `name` as it stands in the hello; compared as hosts are. When the target is an
- * address the name is recorded, not compared. */
+/* `name` as it stands in the hello; compared as hosts are. By network.sni:
+ *
+ *            match (default)       require               off
+ * NONE       passes                refused               passes
+ * NO_NAME    passes                refused               passes
+ * NAME       must be the target    must be the target    passes
+ * ENCRYPTED  must be the target    refused: the name     passes
+ *            (the outer name)      that counts is hidden
+ * BAD        refused               refused               passes
+ *
+ * When the target is an address the name is recorded, not compared: NO_NAME, NAME and
+ * ENCRYPTED pass, the rest is as above. */
 struct verdict policy_check_hello(const struct policy *p, const struct target *t,
                                   enum hello_kind kind, struct str name);
 

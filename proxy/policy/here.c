@@ -1,0 +1,37 @@
+#include "proxy/policy/here.h"
+
+#include "proxy/policy/addrclass.h"
+
+bool here_has(const struct hostaddrs *host, const struct ip *ip)
+{
+    for (size_t i = 0; i < host->interface_count; i++) {
+        struct ip interface = host->interfaces[i];
+
+        ip_unmap(&interface);
+        if (ip_equal(&interface, ip))
+            return true;
+    }
+    return false;
+}
+
+static bool is_any(const struct ip *ip)
+{
+    return addr_class_of(ip) == ADDR_CLASS_UNSPECIFIED;
+}
+
+bool here_is_own(const struct hostaddrs *host, const struct ip *ip, unsigned port)
+{
+    for (size_t i = 0; i < host->own_count; i++) {
+        struct ip own = addr_ip(&host->own[i]);
+
+        if (addr_port(&host->own[i]) != port)
+            continue;
+        ip_unmap(&own);
+        if (ip_equal(&own, ip) || is_any(ip))
+            return true;
+        if (is_any(&own) &&
+            (addr_class_of(ip) == ADDR_CLASS_LOOPBACK || here_has(host, ip)))
+            return true;
+    }
+    return false;
+}

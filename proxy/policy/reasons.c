@@ -1,0 +1,56 @@
+/* The words for each reason: one for machines, one for people. */
+#include "proxy/policy/policy.h"
+
+struct words {
+    const char *name, *text;
+};
+
+static const struct words words[REASON_COUNT] = {
+    [REASON_NOT_ON_ALLOW_LIST] = {"not-on-allow-list", "host is not on the allow list"},
+    [REASON_ALLOW_LIST] = {"allow-list", "host is on the allow list"},
+    [REASON_REPORT_MODE] = {"report-mode",
+                            "host is not on the allow list, let through and recorded"},
+    [REASON_DENY_LIST] = {"deny-list", "host is on the deny list"},
+    [REASON_ADDRESS_LOOPBACK] = {"address-loopback", "resolved to a loopback address"},
+    [REASON_ADDRESS_LINK_LOCAL] = {"address-link-local",
+                                   "resolved to a link-local address"},
+    [REASON_ADDRESS_METADATA] = {"address-metadata",
+                                 "resolved to a cloud metadata address"},
+    [REASON_ADDRESS_THIS_HOST] = {"address-this-host",
+                                  "resolved to one of this host's addresses"},
+    [REASON_ADDRESS_UNSPECIFIED] = {"address-unspecified",
+                                    "resolved to an unspecified address"},
+    [REASON_ADDRESS_MULTICAST] = {"address-multicast",
+                                  "resolved to a multicast or broadcast address"},
+    [REASON_ADDRESS_PRIVATE] = {"address-private", "resolved to a private address"},
+    [REASON_ADDRESS_LISTED] = {"address-listed", "resolved to a deny-listed address"},
+    [REASON_ADDRESS_NOT_LOOPBACK] = {"address-not-loopback",
+                                     "resolved to a non-loopback address"},
+    [REASON_ADDRESS_OWN] = {"address-own", "resolved to an address of this proxy"},
+    [REASON_MALFORMED_HOST] = {"malformed-host", "malformed host"},
+    [REASON_AUTH] = {"auth", "proxy credentials are missing or wrong"},
+    [REASON_SNI_MISMATCH] = {"sni-mismatch",
+                             "the TLS server name is not the host that was asked for"},
+    [REASON_POLICY_REVOKED] = {"policy-revoked", "the policy no longer allows it"},
+    [REASON_LIMIT] = {"limit", "a limit of the proxy is reached"},
+    [REASON_DNS_FAILURE] = {"dns-failure", "host could not be resolved"},
+    [REASON_CONNECT_FAILURE] = {"connect-failure", "host could not be connected to"},
+    [REASON_TIMEOUT] = {"timeout", "host did not answer in time"},
+    [REASON_NOT_SUPPORTED] = {"not-supported", "this form of request is not proxied"},
+    [REASON_CLIENT_LEFT] = {"client-left", "the client closed before the decision"},
+};
+
+static const struct words *words_of(enum reason r)
+{
+    return &words[(unsigned)r < REASON_COUNT ? r : REASON_NOT_ON_ALLOW_LIST];
+}
+
+const char *reason_name(enum reason r)
+{
+    return words_of(r)->name;
+}
+
+const char *reason_text(enum reason r)
+{
+    return words_of(r)->text;
+}
