@@ -53,15 +53,21 @@ quietly() {
     fi
 }
 
+can_be_root() {
+    [ "$EUID" -eq 0 ] || { command -v sudo >/dev/null && { has_terminal || sudo -n true 2>/dev/null; }; }
+}
+
+has_terminal() {
+    (: </dev/tty) 2>/dev/null
+}
+
 as_root() {
     if [ "$EUID" -eq 0 ]; then
         "$@"
-    elif ! command -v sudo >/dev/null; then
-        fail "neither root nor sudo; run as root: $*"
-    elif (: </dev/tty) 2>/dev/null; then
-        sudo "$@" # asks for a password there, if it must
+    elif ! can_be_root; then
+        fail "this user is not root and may not use sudo without a password; run as root: $*"
     else
-        sudo -n "$@"
+        sudo "$@" # asks for a password on the terminal, if it must
     fi
 }
 
@@ -87,7 +93,8 @@ missing_of() {
 }
 
 update_lists() {
-    [ -z "${lists_are_fresh:-}" ] || return 0
+    # Whoever may not read them anew goes on with those that are there.
+    [ -z "${lists_are_fresh:-}" ] && can_be_root || return 0
     lists_are_fresh=yes
     say "reading the package lists"
     if ! as_root apt-get -o Acquire::Retries=3 update >"$scratch/log" 2>&1 </dev/null; then
@@ -101,6 +108,7 @@ install_packages() {
     local missing
     mapfile -t missing < <(missing_of "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
+    can_be_root || fail "these packages are missing, and only root may install them: ${missing[*]}"
     update_lists
     say "installing: ${missing[*]}"
     quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
@@ -113,6 +121,10 @@ install_wished() {
     # Other sources than the distribution's bring npm within their nodejs.
     command -v npm >/dev/null || missing+=(npm)
     [ ${#missing[@]} -gt 0 ] || return 0
+    if ! can_be_root; then
+        say "not root, so not installed, tests that need it are skipped: ${missing[*]}"
+        return
+    fi
     update_lists
     for package in "${missing[@]}"; do
         if has_candidate "$package"; then available+=("$package"); else absent+=("$package"); fi
