@@ -11,7 +11,9 @@
 struct audit;
 
 enum audit_on_full {
-    AUDIT_REFUSE = 0, /* audit_ready() is false until there is room: refuse requests */
+    AUDIT_REFUSE = 0, /* audit_ready() is false while writing fails or half of the queue
+                       * is full (the other half is for what is under way): refuse
+                       * requests */
     AUDIT_COUNT,      /* drop the line and count it */
 };
 
@@ -25,7 +27,8 @@ struct audit_options {
 
 /* On false *e names the file. */
 bool audit_new(const struct audit_options *options, struct audit **out, struct err *e);
-/* Writes out what is queued, for at most `seconds`. */
+/* Writes out what is queued, for at most `seconds` and a second of grace. A thread that
+ * hangs in the system then is left behind. */
 void audit_free(struct audit **a, double seconds);
 
 /* Whether a line more could be taken; always true with AUDIT_COUNT. */
@@ -55,8 +58,9 @@ struct audit_event {
 /* Copies what it needs; never blocks. */
 void audit_write(struct audit *a, const struct audit_event *event);
 
-/* The line itself, without the newline: for tests and for callers that print it.
- * Returns its length, 0 when it does not fit. */
+/* The line itself, without the newline but with a NUL: for tests and for callers that
+ * print it. `now` is seconds since 1970. Returns its length, 0 when it does not fit;
+ * 4096 bytes do for all that a client can do. */
 size_t audit_format(const struct audit_event *event, double now, char *line,
                     size_t size);
 
