@@ -28,6 +28,7 @@ static const struct words words[REASON_COUNT] = {
                                      "resolved to a non-loopback address"},
     [REASON_ADDRESS_OWN] = {"address-own", "resolved to an address of this proxy"},
     [REASON_MALFORMED_HOST] = {"malformed-host", "malformed host"},
+    [REASON_MALFORMED_REQUEST] = {"malformed-request", "malformed request"},
     [REASON_AUTH] = {"auth", "proxy credentials are missing or wrong"},
     [REASON_SNI_MISMATCH] = {"sni-mismatch",
                              "the TLS server name is not the host that was asked for"},
