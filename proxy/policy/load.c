@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "proxy/policy/keys.h"
+#include "proxy/policy/network_keys.h"
 #include "proxy/policy/range.h"
 #include "proxy/policy/review.h"
 
@@ -260,7 +260,7 @@ static bool read_layer(struct loading *l, struct err *e)
 {
     if (l->layers[l->level].network == NULL)
         return true;
-    return keys_check(l, e) && read_words(l, e) &&
+    return network_keys_check(l, e) && read_words(l, e) &&
            read_list(l, "allowedDomains", RULE_ALLOWED_DOMAINS, take_allowed, e) &&
            read_list(l, "deniedDomains", RULE_DENIED_DOMAINS, take_denied, e) &&
            read_reasons(l, e) &&

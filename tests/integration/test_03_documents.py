@@ -53,7 +53,7 @@ def test_the_manual_page_has_every_option_of_every_command(weir):
 
 @pytest.mark.parametrize(
     "file",
-    ["proxy/settings.c", "proxy/gateway_settings.c", "proxy/limits.c", "proxy/policy/keys.c"],
+    ["proxy/settings.c", "proxy/gateway_settings.c", "proxy/limits.c", "proxy/policy/network_keys.c"],
 )
 def test_every_key_of_a_file_is_in_the_reference(file):
     path = SOURCE / file

@@ -1,4 +1,4 @@
-#include "proxy/policy/keys.h"
+#include "proxy/policy/network_keys.h"
 
 enum type {
     TYPE_ANY = 0,
@@ -122,7 +122,7 @@ static const struct key *find_key(const char *name)
     return NULL;
 }
 
-bool keys_check(const struct loading *l, struct err *e)
+bool network_keys_check(const struct loading *l, struct err *e)
 {
     const cJSON *network = l->layers[l->level].network, *value, *bad = NULL;
     const char *known[KEY_COUNT + 1] = {NULL};
