@@ -11,7 +11,7 @@
 #include "proxy/base/log.h"
 #include "proxy/internal.h"
 
-enum { EVENT_MAX = 4096 }; /* a violation with its frame */
+enum { LINE_MAX_LEN = 4096, MESSAGE_MAX = LINE_MAX_LEN + 64 };
 
 /* From the connection to the hand-off: a launcher sets up namespaces in between. */
 static const double attach_seconds = 60;
@@ -72,7 +72,7 @@ static bool is_violation(const struct verdict *v)
 static void on_event(void *owner, const struct audit_event *event)
 {
     struct control *c = owner;
-    char line[EVENT_MAX - 64], message[EVENT_MAX];
+    char line[LINE_MAX_LEN], message[MESSAGE_MAX];
     struct err e;
     int n;
 
@@ -178,7 +178,7 @@ static bool is_detach(struct str message)
 /* Later messages. All there is to say is good-bye. */
 static void take_message(struct control *c)
 {
-    char message[EVENT_MAX];
+    char message[MESSAGE_MAX];
     int fds[FD_PASS_MAX];
     size_t len, count;
     struct err e;
