@@ -47,22 +47,17 @@ static bool is_isatap(const uint8_t b[16])
     return (b[8] & 0xfc) == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe;
 }
 
-/* ::/96 without :: and ::1, which are addresses of their own. */
-static bool is_compatible(const uint8_t b[16])
-{
-    static const uint8_t zeros[15];
-
-    return starts(b, zeros, 12) && !(starts(b, zeros, 15) && b[15] <= 1);
-}
-
 static void add_built_in(struct forms *f, const uint8_t b[16])
 {
+    /* :: and ::1 among them, which are addresses of their own as well. */
+    static const uint8_t compatible[12];
     static const uint8_t translated[12] = {[8] = 0xff, [9] = 0xff};
     static const uint8_t well_known[12] = {0x00, 0x64, 0xff, 0x9b};
     static const uint8_t six_to_four[2] = {0x20, 0x02};
     static const uint8_t teredo[4] = {0x20, 0x01};
 
-    if (is_compatible(b) || starts(b, translated, sizeof translated) ||
+    if (starts(b, compatible, sizeof compatible) ||
+        starts(b, translated, sizeof translated) ||
         starts(b, well_known, sizeof well_known))
         add(f, b + 12, FORM_NOT_CONFIGURED);
     if (starts(b, six_to_four, sizeof six_to_four))

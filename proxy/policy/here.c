@@ -14,9 +14,13 @@ bool here_has(const struct hostaddrs *host, const struct ip *ip)
     return false;
 }
 
+/* 0.0.0.0 or ::, which the kernel takes for loopback; not the rest of 0.0.0.0/8, where
+ * ::1 has a form too. */
 static bool is_any(const struct ip *ip)
 {
-    return addr_class_of(ip) == ADDR_CLASS_UNSPECIFIED;
+    static const uint8_t zeros[sizeof ip->bytes];
+
+    return memcmp(ip->bytes, zeros, sizeof zeros) == 0;
 }
 
 bool here_is_own(const struct hostaddrs *host, const struct ip *ip, unsigned port)

@@ -138,6 +138,18 @@ static bool take_denied(struct loading *l, const cJSON *node, int index,
     return true;
 }
 
+/* Addresses are looked for after unmapping. A range that holds all IPv4-mapped ones, as
+ * "::/0" does, therefore counts as 0.0.0.0/0 too: srt reads it so, and what is denied
+ * there stays denied here. */
+static void list_mapped(struct radix *listed, const struct ip_range *range,
+                        uint32_t number)
+{
+    const struct ip_range all = {.ip.family = 4};
+
+    if (range_holds_mapped(range))
+        radix_add(listed, &all, &number);
+}
+
 static bool take_listed(struct loading *l, const cJSON *node, int index,
                         uint32_t number, struct err *e)
 {
@@ -156,6 +168,7 @@ static bool take_listed(struct loading *l, const cJSON *node, int index,
     if (!radix_add(p->listed[l->level], &range, &first))
         loading_warn(l, l->level, node, key, index, "is the same as [%u]",
                      entries_rule(&p->entries, first).index);
+    list_mapped(p->listed[l->level], &range, number);
     return true;
 }
 

@@ -90,6 +90,13 @@ bool range_parse(struct str entry, struct ip_range *out, char note[RANGE_NOTE_MA
     return true;
 }
 
+bool range_holds_mapped(const struct ip_range *r)
+{
+    static const struct ip first = {6, {[10] = 0xff, [11] = 0xff}};
+
+    return r->bits <= MAPPED_BITS && ip_range_has(r, &first);
+}
+
 bool range_parse_nat64(struct str entry, struct ip_range *out,
                        char note[RANGE_NOTE_MAX], struct err *e)
 {

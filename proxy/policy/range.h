@@ -14,6 +14,9 @@ enum { RANGE_NOTE_MAX = 160 };
 bool range_parse(struct str entry, struct ip_range *out, char note[RANGE_NOTE_MAX],
                  struct err *e);
 
+/* Whether every IPv4 address lies in it, as an IPv4-mapped one ("::/0"). */
+bool range_holds_mapped(const struct ip_range *r);
+
 /* An IPv6 prefix of one of the lengths of RFC 6052 2.2. */
 bool range_parse_nat64(struct str entry, struct ip_range *out,
                        char note[RANGE_NOTE_MAX], struct err *e);

@@ -282,6 +282,30 @@ static void test_exemptions(void **state)
           rows);
 }
 
+/* srt reads a range over all IPv4-mapped addresses as one over all of IPv4, and :: and
+ * ::1 as 0.0.0.0 and 0.0.0.1 too. What it denies so is denied here. */
+static void test_listed_by_another_form(void **state)
+{
+#define LISTED "address-listed network.deniedResolvedAddresses[0]"
+    static const struct row rows[] = {
+        {"n.test:80", "93.184.216.34", LISTED},
+        {"n.test:80", "::ffff:93.184.216.34", LISTED},
+        {"n.test:80", "64:ff9b::808:808", LISTED},
+        {"n.test:80", "2606:4700:4700::1111", "allow-list"},
+        {"n.test:80", "10.0.0.1", ALLOWED(1)},
+        {"n.test:80", "::1", DENIED(0)},
+        {"n.test:80", "::", DENIED(1)},
+        {"[::1]:80", NULL, DENIED(0)},
+        {"[::1]:3128", NULL, ALLOWED(2)}, /* 0.0.0.1 is not 0.0.0.0 */
+    };
+
+    (void)state;
+    CHECK("{\"allowedDomains\": [\"n.test\", \"10.0.0.1\", \"[::1]\", \"[::]\"], "
+          "\"deniedDomains\": [\"0.0.0.1:80\", \"0.0.0.0:80\"], "
+          "\"deniedResolvedAddresses\": [\"::fff0:0:0/92\"]}",
+          rows);
+}
+
 /* BYP-02 and A9, with the word that closes private ranges. */
 static void test_private(void **state)
 {
@@ -442,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_own),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_open_by_default),
+        cmocka_unit_test(test_listed_by_another_form),
         cmocka_unit_test(test_private),
         cmocka_unit_test(test_exemptions),
         cmocka_unit_test(test_nat64),
