@@ -12,6 +12,8 @@
 enum { PIPE_SILENCE_MS = 10000 };
 
 #define CONTROL_SIZE CMSG_SPACE(sizeof(int) * (FD_PASS_MAX + 1))
+/* Without the padding: the kernel would put one more descriptor there. */
+#define RECV_SIZE CMSG_LEN(sizeof(int) * (FD_PASS_MAX + 1))
 
 bool fd_send(int sock, const void *msg, size_t len, const int *fds, size_t count,
              struct err *e)
@@ -67,7 +69,7 @@ enum fd_recv fd_recv(int sock, void *msg, size_t size, size_t *len,
     struct msghdr m = {.msg_iov = &part,
                        .msg_iovlen = 1,
                        .msg_control = control,
-                       .msg_controllen = sizeof control};
+                       .msg_controllen = RECV_SIZE};
     size_t got_count;
     ssize_t n;
 
