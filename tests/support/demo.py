@@ -2,7 +2,8 @@
 
 Offline: the servers, their certificate and their names are made here. Two network
 namespaces stand for this machine and for the internet. Where they cannot be had the same
-is shown through `weir gateway` on loopback. usage: demo.py PATH-OF-WEIR
+is shown through `weir gateway` on loopback, and with a second argument at once.
+usage: demo.py PATH-OF-WEIR [gateway]
 """
 
 import json
@@ -162,12 +163,13 @@ def show_gateway(folder, authority):
     show_audit(folder / "audit.jsonl", ["allow", "deny", "deny"])
 
 
-def main(weir):
+def main(weir, only_gateway=None):
     weir = str(pathlib.Path(weir).resolve())
     with tempfile.TemporaryDirectory(prefix="weir-demo-") as name:
         folder = pathlib.Path(name)
         authority = certs.Authority(folder)
-        why = show_run(weir, folder, authority)
+        why = only_gateway and "it was not asked for"
+        why = why or show_run(weir, folder, authority)
         if why:
             say(f"`weir run` cannot be shown here: {why}")
             say("so the same through `weir gateway`, the proxy alone:")
@@ -180,4 +182,4 @@ def main(weir):
     say("weir: that is the main job. Next: README.md, \"Examples\"")
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])
