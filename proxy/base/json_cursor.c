@@ -29,7 +29,7 @@ static void path_text(const struct json_cursor *c, char path[PATH_MAX_LEN])
 
 bool json_scan_wrap(struct str text, size_t offset, struct err *e)
 {
-    size_t line = 1, start = str_starts(text, JSON_BOM) && offset > 0 ? JSON_BOM.n : 0;
+    size_t line = 1, start = str_starts(text, UTF8_BOM) && offset > 0 ? UTF8_BOM.n : 0;
 
     for (size_t i = 0; i < offset; i++)
         if (text.p[i] == '\n') {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "proxy/base/json_cursor.h"
+#include "proxy/base/utf8.h"
 
 /* cJSON reads numbers through a buffer of 64 bytes. */
 enum { NUMBER_MAX = 60 };
@@ -261,8 +262,8 @@ bool json_scan(struct str text, enum json_style style, char *clean,
                             .places = places,
                             .e = e};
 
-    if (style == JSON_SETTINGS && str_starts(text, JSON_BOM)) {
-        c.at = JSON_BOM.n;
+    if (style == JSON_SETTINGS && str_starts(text, UTF8_BOM)) {
+        c.at = UTF8_BOM.n;
         json_blank(&c, 0, c.at);
     }
     if (!json_skip_blanks(&c) || !scan_value(&c, place_here(&c)) ||

@@ -7,9 +7,6 @@
 
 #include "proxy/base/json.h"
 
-/* U+FEFF, with which some editors begin a file. */
-#define JSON_BOM STR("\xef\xbb\xbf")
-
 /* Where a value begins (for a member of an object: its key). */
 struct json_place {
     const cJSON *node; /* filled in by json.c */

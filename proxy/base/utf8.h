@@ -5,6 +5,9 @@
 
 #include "proxy/base/str.h"
 
+/* U+FEFF, with which some editors begin a file. */
+#define UTF8_BOM STR("\xef\xbb\xbf")
+
 /* Bytes of the first character of `s`, from 1 to 4; 0 when they are no character, or
  * when `s` is empty. */
 size_t utf8_first(struct str s);
