@@ -202,10 +202,14 @@ void options_help(const struct option *table)
 
 void options_list(const char *command, const struct option *table)
 {
-    for (; table->name != NULL; table++)
-        if (table->type != OPTION_HIDDEN_FLAG)
-            printf("%s --%s %c%c %s\n", command, table->name,
-                   table->letter != 0 ? '-' : '.',
-                   table->letter != 0 ? table->letter : '.',
-                   table->value != NULL ? table->value : ".");
+    for (; table->name != NULL; table++) {
+        char letter[] = "-x";
+
+        if (table->type == OPTION_HIDDEN_FLAG)
+            continue;
+        letter[1] = table->letter;
+        printf("%s --%s %s %s %s\n", command, table->name,
+               table->letter != 0 ? letter : ".",
+               table->value != NULL ? table->value : ".", table->help);
+    }
 }

@@ -40,8 +40,8 @@ bool options_parse(const struct option *table, void *into, int argc, char **argv
 bool options_ask_help(const struct option *table, int argc, char **argv);
 /* The lines of help for a table, to stdout. */
 void options_help(const struct option *table);
-/* The same for programs: "COMMAND --name -n VALUE", ".." and "." for what there is not.
- */
+/* The same for programs, a line each, "." for what there is not:
+ * "COMMAND --name -n VALUE help". */
 void options_list(const char *command, const struct option *table);
 
 #endif

@@ -23,10 +23,11 @@ static void print_overview(void)
     printf("\nweir help COMMAND tells more.\n");
 }
 
+/* What the completions of the shells read (proxy/data). */
 static void print_list(void)
 {
     for (size_t i = 0; cmd_table[i] != NULL; i++) {
-        printf("%s\n", cmd_table[i]->name);
+        printf("%s . . . %s\n", cmd_table[i]->name, cmd_table[i]->summary);
         options_list(cmd_table[i]->name, cmd_table[i]->options);
     }
 }

@@ -17,10 +17,11 @@ def listed(weir):
     """{command: {option: (letter, value)}} as `weir help --list` tells programs."""
     commands = {}
     for line in weir("help", "--list").stdout.splitlines():
-        command, *option = line.split(" ")
+        command, option, letter, value, text = line.split(" ", 4)
+        assert text.strip()
         commands.setdefault(command, {})
-        if option:
-            commands[command][option[0]] = tuple(option[1:])
+        if option != ".":
+            commands[command][option] = (letter, value)
     return commands
 
 

@@ -1,0 +1,215 @@
+/* `weir check`: what would be decided, by which rule, and why. Reads what `run` and
+ * `gateway` read and asks the same functions, so that its answer is theirs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy/base/log.h"
+#include "proxy/cmd/check_print.h"
+#include "proxy/cmd/cmd.h"
+
+enum { TARGET_ARENA = 1024, LINE_MAX_LEN = 4096 };
+
+struct check {
+    struct judge_source source;
+    const char *as;
+    bool resolve, json, quiet;
+
+    struct judge *judge;
+    unsigned asked, denied, unreadable;
+};
+
+static const struct option options[] = {
+    {"settings", 's', OPTION_TEXT, offsetof(struct check, source.settings), "FILE",
+     "judge by this settings file"},
+    {"file", 'f', OPTION_TEXT, offsetof(struct check, source.gateway), "FILE",
+     "judge by this gateway file"},
+    {"from-list", 0, OPTION_TEXT, offsetof(struct check, source.list), "FILE",
+     "judge by a plain list of domains; without a target, print it as settings"},
+    {"as", 0, OPTION_TEXT, offsetof(struct check, as), "CLIENT",
+     "not supported yet: judge for a client of the gateway file"},
+    {"resolve", 'r', OPTION_FLAG, offsetof(struct check, resolve), NULL,
+     "look allowed names up and judge each address"},
+    {"json", 'j', OPTION_FLAG, offsetof(struct check, json), NULL,
+     "print one JSON object a line"},
+    {"quiet", 'q', OPTION_FLAG, offsetof(struct check, quiet), NULL,
+     "print only errors"},
+    {.name = NULL},
+};
+
+static const char details[] =
+    "A target is host:port, a URL, an address ([::1]:443), or a host alone, which is\n"
+    "asked for at port 443. \"-\" reads targets from standard input, one a line. "
+    "Without\n"
+    "a target the file is checked and summed up. Options stand in front of targets.\n"
+    "\n"
+    "Without -s and -f the settings are looked for where weir run looks for them.\n"
+    "\n"
+    "exit status: 0 when all targets are allowed, 1 when one is denied, 2 when "
+    "settings\n"
+    "or a target cannot be read\n";
+
+static bool check_sources(const struct check *c, struct err *e)
+{
+    int count = (c->source.settings != NULL) + (c->source.gateway != NULL) +
+                (c->source.list != NULL);
+
+    if (count > 1)
+        return err_set(e,
+                       "only one of --settings, --file and --from-list can be given");
+    return c->as == NULL || err_set(e, "--as is not supported yet");
+}
+
+static void on_warning(void *owner, const char *text)
+{
+    const struct check *c = owner;
+
+    if (!c->quiet)
+        log_warn("%s", text);
+}
+
+static void print_answer(struct check *c, const struct check_answer *a)
+{
+    if (c->quiet)
+        return;
+    if (c->json)
+        check_print_json(c->judge, a);
+    else
+        check_print_text(c->judge, a);
+}
+
+static void unreadable(struct check *c, const struct err *e)
+{
+    c->unreadable++;
+    log_error("check: %s", e->text);
+}
+
+static void check_one(struct check *c, struct str text)
+{
+    struct arena arena;
+    struct target target;
+    struct judged judged;
+    struct check_answer a = {.asked = text, .target = &target, .judged = &judged};
+    struct err e;
+
+    c->asked++;
+    arena_init(&arena, TARGET_ARENA);
+    if (!check_target_parse(text, &arena, &target, &a.port_from, &e) ||
+        !judge_target(c->judge, &target, c->resolve, &judged, &e)) {
+        unreadable(c, &e);
+    } else {
+        c->denied += !judged.verdict.allow;
+        print_answer(c, &a);
+    }
+    arena_done(&arena);
+}
+
+static void check_line(struct check *c, struct str line, unsigned number)
+{
+    unsigned before = c->unreadable;
+    struct err e;
+
+    if (str_ends(line, STR("\n")))
+        line.n--;
+    if (str_ends(line, STR("\r")))
+        line.n--;
+    line = str_trim(line);
+    if (line.n == 0 || line.p[0] == '#')
+        return;
+    if (line.n > LINE_MAX_LEN) {
+        err_set(&e, "more than %d bytes", LINE_MAX_LEN);
+        unreadable(c, &e);
+    } else {
+        check_one(c, line);
+    }
+    if (c->unreadable > before)
+        log_error("check: that was line %u of standard input", number);
+}
+
+static void check_stdin(struct check *c)
+{
+    unsigned number = 0, before = c->asked;
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t n;
+    struct err e;
+
+    while ((n = getline(&line, &size, stdin)) >= 0)
+        check_line(c, (struct str){line, (size_t)n}, ++number);
+    free(line);
+    if (ferror(stdin)) {
+        err_set(&e, "standard input cannot be read");
+        unreadable(c, &e);
+    } else if (c->asked == before && c->unreadable == 0) {
+        err_set(&e, "no target on standard input");
+        unreadable(c, &e);
+    }
+}
+
+/* No host begins with a dash in earnest: it is an option in the wrong place, and must
+ * not become a target that is denied. */
+static void misplaced(struct check *c, const char *word)
+{
+    struct err e;
+
+    err_set(&e, "\"%.80s\": options stand in front of the targets", word);
+    unreadable(c, &e);
+}
+
+static void check_targets(struct check *c, int count, char **targets)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(targets[i], "-") == 0)
+            check_stdin(c);
+        else if (targets[i][0] == '-')
+            misplaced(c, targets[i]);
+        else
+            check_one(c, str_from(targets[i]));
+    }
+}
+
+static void sum_up(const struct check *c)
+{
+    struct str converted = judge_converted(c->judge);
+
+    if (converted.n > 0)
+        fwrite(converted.p, 1, converted.n, stdout);
+    else if (!c->quiet)
+        check_print_summary(c->judge);
+}
+
+static int status_of(const struct check *c)
+{
+    if (c->unreadable > 0)
+        return EXIT_USAGE;
+    return c->denied > 0 ? EXIT_DENIED : EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct check c = {.as = NULL};
+    struct err e;
+    int rest, status;
+
+    if (!options_parse(options, &c, argc, argv, &rest, &e) || !check_sources(&c, &e) ||
+        !judge_new(&c.source, on_warning, &c, &c.judge, &e)) {
+        log_error("check: %s", e.text);
+        return EXIT_USAGE;
+    }
+    if (rest == argc)
+        sum_up(&c);
+    else
+        check_targets(&c, argc - rest, argv + rest);
+    status = status_of(&c);
+    judge_free(&c.judge);
+    return status;
+}
+
+const struct command cmd_check = {
+    .name = "check",
+    .usage = "weir check [-s FILE | -f FILE] [--resolve] [--json] [-q] [TARGET]...",
+    .summary = "Say what would be allowed, by which rule and why",
+    .options = options,
+    .details = details,
+    .run = run,
+};

@@ -1,0 +1,78 @@
+# Completion of weir for bash. Commands and options are asked of the program itself, so
+# there is nothing here that could be out of date.
+
+# Sets `expects` to what belongs in the current word: a command, an option, the value
+# that an option takes (FILE), or an argument.
+_weir_look() {
+    local list=$1 command=${COMP_WORDS[1]} i word
+
+    expects=option
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ $expects != option ]]; then
+            # bash makes a word of the "=" in --settings=FILE.
+            [[ $word == "=" ]] || expects=option
+        elif [[ $word == -- || $word != -* ]]; then
+            expects=argument
+            argument_at=$i
+            [[ $word == -- ]] && argument_at=$((i + 1))
+            return
+        else
+            expects=$(awk -v c="$command" -v w="$word" \
+                '$1 == c && $2 != "." && ($2 == w || $3 == w) { print $4 }' <<<"$list")
+            [[ -n $expects && $expects != . ]] || expects=option
+        fi
+    done
+}
+
+_weir_options() {
+    awk -v c="$2" '$1 == c && $2 != "." { print $2; if ($3 != ".") print $3 }' <<<"$1"
+    printf '%s\n' --help
+}
+
+_weir() {
+    local current=${COMP_WORDS[COMP_CWORD]} expects argument_at=$COMP_CWORD list commands
+
+    COMPREPLY=()
+    list=$("${COMP_WORDS[0]}" help --list 2>/dev/null) || return
+    commands=$(awk '$2 == "." { print $1 }' <<<"$list")
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$current")
+        return
+    fi
+    _weir_look "$list"
+    [[ $current == "=" ]] && current=
+    case $expects in
+    option)
+        if [[ $current == -* ]]; then
+            mapfile -t COMPREPLY < <(
+                compgen -W "$(_weir_options "$list" "${COMP_WORDS[1]}")" -- "$current")
+            return
+        fi
+        ;;
+    argument) ;;
+    FILE)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        return
+        ;;
+    *) return ;;
+    esac
+    case ${COMP_WORDS[1]} in
+    help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
+    run)
+        # What is run has completions of its own, if bash-completion is there.
+        if ((argument_at < COMP_CWORD)) && declare -F _command_offset >/dev/null; then
+            _command_offset "$argument_at"
+        elif ((argument_at < COMP_CWORD)); then
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        else
+            mapfile -t COMPREPLY < <(compgen -c -- "$current")
+        fi
+        ;;
+    check) mapfile -t COMPREPLY < <(compgen -A hostname -- "$current") ;;
+    esac
+}
+
+complete -F _weir weir
