@@ -1,2 +1,0 @@
-/* Placeholder until the layer has its first file. */
-typedef int launcher_layer;
