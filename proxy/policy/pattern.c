@@ -155,15 +155,24 @@ static bool add_label(struct pattern *p, struct str label, struct err *e)
     return put_label(p, label, e);
 }
 
+static struct str last_label(struct str name)
+{
+    size_t start = name.n;
+
+    while (start > 0 && name.p[start - 1] != '.')
+        start--;
+    return str_skip(name, start);
+}
+
 static bool ends_in_number(struct str name)
 {
+    struct str last = last_label(name);
     struct target t;
     struct arena a;
-    struct str last = name;
     bool is_name;
 
-    while (has(last, '.'))
-        str_cut(&last, '.');
+    if (last.p[0] < '0' || last.p[0] > '9')
+        return false;
     /* target.c knows what resolvers read as a number. */
     arena_init(&a, 2 * IDN_LABEL_SIZE);
     is_name = target_set(&t, &a, last, false, 1) && t.kind == HOST_NAME;

@@ -64,14 +64,15 @@ struct question {
     unsigned port;
 };
 
-static struct question ask(const struct policy *p, const struct hostaddrs *host,
-                           const struct ip *ip, unsigned port)
+/* Field by field: most of the room for forms stays untouched. */
+static void ask(struct question *q, const struct policy *p,
+                const struct hostaddrs *host, const struct ip *ip, unsigned port)
 {
-    struct question q = {.p = p, .host = host, .port = port};
-
     assert(host != NULL);
-    forms_of(ip, p->nat64, p->nat64_count, &q.forms);
-    return q;
+    q->p = p;
+    q->host = host;
+    q->port = port;
+    forms_of(ip, p->nat64, p->nat64_count, &q->forms);
 }
 
 /* A deny entry for any of the forms counts; an allow entry only for the address. */
@@ -247,9 +248,10 @@ static bool settle_addr(const struct question *q, struct verdict *v)
 static struct verdict check_literal(const struct policy *p, const struct target *t,
                                     const struct hostaddrs *host)
 {
-    struct question q = ask(p, host, &t->ip, t->port);
+    struct question q;
     struct verdict v;
 
+    ask(&q, p, host, &t->ip, t->port);
     if (settle_addr(&q, &v))
         return v;
     v = judge_class(&q);
@@ -293,9 +295,10 @@ static struct verdict check_localhost(const struct question *q, const struct tar
 struct verdict policy_check_addr(const struct policy *p, const struct target *t,
                                  const struct ip *ip, const struct hostaddrs *host)
 {
-    struct question q = ask(p, host, ip, t->port);
+    struct question q;
     struct verdict v;
 
+    ask(&q, p, host, ip, t->port);
     if (settle_addr(&q, &v))
         return v;
     return is_localhost(t) ? check_localhost(&q, t) : judge_class(&q);

@@ -82,7 +82,15 @@ static bool is_host_byte(unsigned char c)
            c >= 0x80 || (c != '\0' && strchr("-_.:*[]", c) != NULL);
 }
 
-bool spelling_check(struct str entry, enum pattern_use use, struct err *e)
+static bool is_plain(struct str entry)
+{
+    for (size_t i = 0; i < entry.n; i++)
+        if (!is_host_byte((unsigned char)entry.p[i]))
+            return false;
+    return entry.n > 0;
+}
+
+static bool refuse(struct str entry, enum pattern_use use, struct err *e)
 {
     struct str rest = entry;
 
@@ -109,7 +117,12 @@ bool spelling_check(struct str entry, enum pattern_use use, struct err *e)
     for (size_t i = 0; i < entry.n; i++)
         if (!is_host_byte((unsigned char)entry.p[i]))
             return refuse_byte((unsigned char)entry.p[i], e);
-    return true;
+    return err_set(e, "is no host");
+}
+
+bool spelling_check(struct str entry, enum pattern_use use, struct err *e)
+{
+    return is_plain(entry) || refuse(entry, use, e);
 }
 
 bool spelling_refuse_colons(struct str entry, struct err *e)

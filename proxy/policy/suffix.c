@@ -7,10 +7,11 @@ enum suffix suffix_of(const char *name)
 {
     const psl_ctx_t *list = psl_builtin();
 
-    if (list == NULL || psl_is_public_suffix2(list, name, PSL_TYPE_ICANN))
+    if (list == NULL)
         return SUFFIX_PUBLIC;
-    /* The rule "*" (an unknown top-level domain) belongs to the test above. */
-    if (psl_is_public_suffix2(list, name, PSL_TYPE_PRIVATE | PSL_TYPE_NO_STAR_RULE))
-        return SUFFIX_PRIVATE;
-    return SUFFIX_NONE;
+    /* Nearly all names are no suffix, which one question tells. */
+    if (!psl_is_public_suffix2(list, name, PSL_TYPE_ANY))
+        return SUFFIX_NONE;
+    return psl_is_public_suffix2(list, name, PSL_TYPE_ICANN) ? SUFFIX_PUBLIC
+                                                             : SUFFIX_PRIVATE;
 }

@@ -128,11 +128,11 @@ static uint64_t hash_child(const struct trie *t, uint32_t parent, struct str lab
     return hash_bytes(&t->key, parent, label.p, label.n);
 }
 
-static void double_slots(struct trie *t)
+static void set_slots(struct trie *t, size_t count)
 {
     free(t->slots);
-    t->slot_count *= 2;
-    t->slots = new_slots(t->slot_count);
+    t->slot_count = count;
+    t->slots = new_slots(count);
     for (uint32_t i = ROOT_ADDRS + 1; i < t->node_count; i++) {
         const struct node *n = &t->nodes[i];
         struct str label = {t->labels + n->label_at, n->label_len};
@@ -143,6 +143,17 @@ static void double_slots(struct trie *t)
             *find_slot(t, n->parent, label, hash) =
                 (struct slot){(uint32_t)(hash >> 32), i};
     }
+}
+
+void trie_expect(struct trie *t, size_t patterns)
+{
+    /* Most patterns bring one node or two. */
+    size_t wanted = 3 * patterns, count = t->slot_count;
+
+    while (count < wanted)
+        count *= 2;
+    if (count > t->slot_count)
+        set_slots(t, count);
 }
 
 static uint32_t get_star(struct trie *t, uint32_t parent)
@@ -164,7 +175,7 @@ static uint32_t get_child(struct trie *t, uint32_t parent, struct str label)
         return s->node;
     /* At most half of the slots are taken, so a search ends soon. */
     if (2 * t->node_count >= t->slot_count) {
-        double_slots(t);
+        set_slots(t, 2 * t->slot_count);
         s = find_slot(t, parent, label, hash);
     }
     *s = (struct slot){(uint32_t)(hash >> 32), add_node(t, parent, label)};

@@ -16,6 +16,8 @@ struct trie;
 struct trie *trie_new(const struct hash_key *key);
 void trie_free(struct trie **t);
 
+/* A list of so many patterns is about to be added: saves growing step by step. */
+void trie_expect(struct trie *t, size_t patterns);
 /* Before trie_seal(). The pattern is not kept. */
 void trie_add(struct trie *t, const struct pattern *p, enum pattern_use use,
               uint32_t entry);
