@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proxy/policy/deny_reasons.h"
 #include "proxy/policy/network_keys.h"
 #include "proxy/policy/range.h"
 #include "proxy/policy/review.h"
@@ -104,6 +105,8 @@ static bool read_list(struct loading *l, const char *key, enum rule_list list,
         err_set(e, "expected a list of strings in [ ]");
         return loading_refuse(l, nodes, key, -1, e);
     }
+    if (list == RULE_ALLOWED_DOMAINS || list == RULE_DENIED_DOMAINS)
+        trie_expect(l->p->trie, (size_t)cJSON_GetArraySize(nodes));
     cJSON_ArrayForEach(node, nodes) {
         if (!read_entry(l, node, list, index, take, e))
             return loading_refuse(l, node, key, index, e);
@@ -191,84 +194,6 @@ static bool take_nat64(struct loading *l, const cJSON *node, int index, uint32_t
     return true;
 }
 
-/* The deny entries of a layer by their text, so that reasons find theirs. */
-struct by_text {
-    struct str text;
-    uint32_t number;
-};
-
-static int compare_text(const void *a, const void *b)
-{
-    struct str x = ((const struct by_text *)a)->text;
-    struct str y = ((const struct by_text *)b)->text;
-    int order = memcmp(x.p, y.p, x.n < y.n ? x.n : y.n);
-
-    return order != 0 ? order : x.n < y.n ? -1 : x.n > y.n;
-}
-
-static struct by_text *sort_denied(const struct loading *l, size_t *count)
-{
-    const struct entries *es = &l->p->entries;
-    uint32_t first = es->first[l->level][RULE_DENIED_DOMAINS];
-    struct by_text *sorted;
-
-    *count = es->counts[l->level][RULE_DENIED_DOMAINS];
-    sorted = calloc(*count + 1, sizeof *sorted);
-    if (sorted == NULL)
-        abort();
-    for (uint32_t i = 0; i < *count; i++)
-        sorted[i] = (struct by_text){entries_text(es, first + i), first + i};
-    qsort(sorted, *count, sizeof *sorted, compare_text);
-    return sorted;
-}
-
-/* Entries of one text stand together; all of them get the reason. */
-static bool give_reason(struct loading *l, const struct by_text *sorted, size_t count,
-                        const cJSON *node)
-{
-    struct by_text wanted = {.text = str_from(node->string)};
-    const struct by_text *at =
-        bsearch(&wanted, sorted, count, sizeof *sorted, compare_text);
-
-    if (at == NULL)
-        return false;
-    while (at > sorted && compare_text(at - 1, &wanted) == 0)
-        at--;
-    for (; at < sorted + count && compare_text(at, &wanted) == 0; at++)
-        entries_set_reason(&l->p->entries, at->number, str_from(node->valuestring));
-    return true;
-}
-
-static bool read_reasons(struct loading *l, struct err *e)
-{
-    static const char key[] = "deniedDomainReasons";
-    const cJSON *reasons = get(l, key), *node;
-    struct by_text *sorted;
-    size_t count;
-    bool ok = true;
-
-    if (reasons == NULL)
-        return true;
-    if (!cJSON_IsObject(reasons)) {
-        err_set(e, "expected an object of deny entries and reasons in { }");
-        return loading_refuse(l, reasons, key, -1, e);
-    }
-    sorted = sort_denied(l, &count);
-    cJSON_ArrayForEach(node, reasons) {
-        if (!cJSON_IsString(node) || node->valuestring[0] == '\0') {
-            err_set(e, "\"%.64s\": a reason is a string that is not empty",
-                    node->string);
-            ok = loading_refuse(l, node, key, -1, e);
-            break;
-        }
-        if (!give_reason(l, sorted, count, node))
-            loading_warn(l, l->level, node, key, -1,
-                         "\"%.64s\" is no entry of deniedDomains", node->string);
-    }
-    free(sorted);
-    return ok;
-}
-
 static bool read_layer(struct loading *l, struct err *e)
 {
     if (l->layers[l->level].network == NULL)
@@ -276,7 +201,7 @@ static bool read_layer(struct loading *l, struct err *e)
     return network_keys_check(l, e) && read_words(l, e) &&
            read_list(l, "allowedDomains", RULE_ALLOWED_DOMAINS, take_allowed, e) &&
            read_list(l, "deniedDomains", RULE_DENIED_DOMAINS, take_denied, e) &&
-           read_reasons(l, e) &&
+           deny_reasons_read(l, e) &&
            read_list(l, "deniedResolvedAddresses", RULE_DENIED_ADDRESSES, take_listed,
                      e) &&
            read_list(l, "nat64Prefixes", RULE_NAT64_PREFIXES, take_nat64, e);
