@@ -21,9 +21,9 @@ struct family {
 };
 
 struct question {
-    struct ev_loop *loop;      /* borrowed */
-    struct family families[2]; /* in the order in which their answers came */
-    struct family *came[2];
+    struct ev_loop *loop; /* borrowed */
+    struct family families[2];
+    struct family *came[2]; /* in the order in which their answers came */
     unsigned came_count;
     ev_timer due;
     question_done_fn *done; /* NULL once it was called */

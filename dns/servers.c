@@ -22,33 +22,15 @@ struct servers {
     struct channel *former[FORMER_MAX]; /* the oldest first; NULL where there is none */
 };
 
-/* "192.0.2.1", "192.0.2.1:5353", "2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:53". */
+/* "192.0.2.1", "192.0.2.1:5353", "2001:db8::1", "[2001:db8::1]:53". */
 static bool parse_server(struct str text, struct addr *out)
 {
-    struct str rest = text, host;
-    unsigned port = PORT;
     struct ip ip;
 
-    if (ip_parse(text, &ip)) {
-        *out = addr_from_ip(&ip, port);
-        return true;
-    }
-    if (text.n > 0 && text.p[0] == '[') {
-        rest = str_skip(text, 1);
-        host = str_cut(&rest, ']');
-        if (host.p + host.n == text.p + text.n || (rest.n > 0 && rest.p[0] != ':'))
-            return false;
-        if (!ip_parse(host, &ip) || ip.family != 6)
-            return false;
-        if (rest.n > 0 && !str_to_uint(str_skip(rest, 1), UINT16_MAX, &port))
-            return false;
-    } else {
-        host = str_cut(&rest, ':');
-        if (!ip_parse(host, &ip) || !str_to_uint(rest, UINT16_MAX, &port))
-            return false;
-    }
-    *out = addr_from_ip(&ip, port);
-    return port > 0;
+    if (!ip_parse(text, &ip))
+        return addr_parse(text, out) && addr_port(out) > 0;
+    *out = addr_from_ip(&ip, PORT);
+    return true;
 }
 
 static bool parse_servers(struct servers *s, const char *const *texts, struct err *e)
