@@ -128,8 +128,10 @@ def https_server(closing, authority):
 
 @pytest.fixture
 def dns_server(closing):
-    """dns_server(records, ttl=60): see support/dns.py."""
-    return lambda records=None, ttl=60: closing(dns.DnsServer(records, ttl))
+    """dns_server(records, ttl=60, host=, netns=): see support/dns.py."""
+    return lambda records=None, ttl=60, **where: closing(
+        dns.DnsServer(records, ttl, **where)
+    )
 
 
 @pytest.fixture

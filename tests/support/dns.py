@@ -24,7 +24,7 @@ class DnsServer:
     `queries` lists (name, type) in the order in which they came.
     """
 
-    def __init__(self, records=None, ttl=60):
+    def __init__(self, records=None, ttl=60, host="127.0.0.1", netns=None):
         self.ttl = ttl
         self.queries = []
         self.lock = threading.Lock()
@@ -32,9 +32,9 @@ class DnsServer:
         self.turns = {}
         for name, value in (records or {}).items():
             self.set(name, value)
-        self.udp, self.tcp = bind_pair()
+        self.udp, self.tcp = bind_pair(host, netns)
         self.port = self.udp.getsockname()[1]
-        self.address = f"127.0.0.1:{self.port}"
+        self.address = f"{host}:{self.port}"
         for loop in (self.serve_udp, self.serve_tcp):
             threading.Thread(target=loop, daemon=True).start()
 
@@ -121,12 +121,13 @@ class DnsServer:
         return head + question + b"".join(records)
 
 
-def bind_pair():
-    """UDP and TCP sockets on the same port of 127.0.0.1."""
+def bind_pair(host, netns):
+    """UDP and TCP sockets on the same port of `host`, in that namespace if given."""
+    make = netns.socket if netns else socket.socket
     for _ in range(50):
-        tcp = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        tcp.bind(("127.0.0.1", 0))
+        tcp = make(socket.AF_INET, socket.SOCK_STREAM)
+        udp = make(socket.AF_INET, socket.SOCK_DGRAM)
+        tcp.bind((host, 0))
         try:
             udp.bind(tcp.getsockname())
         except OSError:
