@@ -157,7 +157,7 @@ static enum step step_linger(struct conn *c)
 
     if ((c->client.ready & EV_READ) != 0)
         io = stream_read(&c->client, scrap, sizeof scrap, &n);
-    c->lingered += n;
+    c->lingered += (unsigned)n;
     if (c->late || io == IO_EOF || io == IO_ERROR || c->lingered > LINGER_BYTES)
         return conn_enter(c, CONN_END);
     return STEP_WAIT;
@@ -334,7 +334,7 @@ void conn_judge_all(struct session *s)
         /* Those without an answer are judged again before they get it. */
         if (!c->granted || c->state > CONN_RELAY || request_judge_again(&c->request, s))
             continue;
-        c->request.verdict.reason = REASON_POLICY_REVOKED;
+        c->request.event.verdict.reason = REASON_POLICY_REVOKED;
         end_now(c, "revoked");
     }
 }

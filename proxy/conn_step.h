@@ -52,14 +52,14 @@ struct conn {
     struct buf in, out;        /* from and to the client, before the relay */
     struct relay relay;        /* from HELLO on; zero before */
     ev_timer deadline;
-    ev_tstamp due;   /* when the state is too old; 0: it may be as old as it likes */
-    size_t lingered; /* bytes thrown away */
+    ev_tstamp due; /* when the state is too old; 0: it may be as old as it likes */
     struct ip from;
     unsigned char state; /* enum conn_state */
     bool counted;        /* with session->clients; else with core->refusing */
     bool granted;        /* the answer is yes */
     bool dialled;        /* the dial is over */
     bool late;           /* the state is too old, or the tunnel idle */
+    unsigned lingered;   /* bytes thrown away */
 };
 
 /* Runs steps as long as they lead to others; may free the connection. */

@@ -23,12 +23,9 @@ static bool write_ssh(struct buf *out, const struct front *front,
                       const struct request *r, const struct session *s)
 {
     struct front_answer answer = {.ok = true, .target = &r->target};
-    struct str own;
+    struct str own = request_own_words(r, s);
 
-    if (r->target.port != SSH_PORT || r->verdict.reason != REASON_DENY_LIST)
-        return false;
-    own = policy_deny_text(s->policy, &r->verdict.rule);
-    if (own.n == 0)
+    if (r->target.port != SSH_PORT || own.n == 0)
         return false;
     front->answer(out, &answer);
     return front_ssh_refusal(out, own);
@@ -39,7 +36,7 @@ void refusal_write_as(struct buf *out, const struct front *front,
 {
     struct front_answer answer = {
         .status = status,
-        .reason = r->verdict.reason,
+        .reason = r->event.verdict.reason,
         .why = why,
         .error = r->error,
         .target = r->target.kind != HOST_NONE ? &r->target : NULL,
@@ -54,6 +51,6 @@ void refusal_write(struct buf *out, const struct front *front, const struct requ
                    const struct session *s)
 {
     if (!write_ssh(out, front, r, s))
-        refusal_write_as(out, front, r, status_of(r->verdict.reason),
+        refusal_write_as(out, front, r, status_of(r->event.verdict.reason),
                          request_why(r, s));
 }

@@ -3,8 +3,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* What an arena takes for two texts beside their bytes: two NULs, rounding, its end. */
-enum { TWO_TEXTS = 64 };
+/* What an arena takes for one text beside its bytes: a NUL, rounding; and at its end.
+ */
+enum { ONE_TEXT = 16, ARENA_END = 16 };
 
 void request_init(struct request *r, unsigned long id, ev_tstamp now)
 {
@@ -23,7 +24,7 @@ void request_done(struct request *r)
 /* The rule is put into words now: later there may be another policy. */
 static bool note(struct request *r, const struct policy *p, struct verdict v)
 {
-    r->verdict = v;
+    r->event.verdict = v;
     policy_rule_text(p, &v.rule, r->event.rule, sizeof r->event.rule);
     return v.allow;
 }
@@ -50,8 +51,9 @@ static void repack(struct request *r)
 {
     struct arena old = r->arena;
     bool same = str_equal(r->event.sni, r->target.host);
+    size_t other = same || r->event.sni.n == 0 ? 0 : r->event.sni.n + ONE_TEXT;
 
-    arena_init(&r->arena, r->target.host.n + (same ? 0 : r->event.sni.n) + TWO_TEXTS);
+    arena_init(&r->arena, r->target.host.n + ONE_TEXT + other + ARENA_END);
     r->target.host = arena_dup(&r->arena, r->target.host);
     if (same)
         r->event.sni = r->target.host;
@@ -97,21 +99,21 @@ static struct verdict judge_all(const struct request *r, const struct session *s
 
 bool request_judge_again(struct request *r, const struct session *s)
 {
-    if (r->verdict.generation == policy_generation(s->policy))
-        return r->verdict.allow;
+    if (r->event.verdict.generation == policy_generation(s->policy))
+        return r->event.verdict.allow;
     return note(r, s->policy, judge_all(r, s));
 }
 
 void request_refuse(struct request *r, enum reason reason)
 {
-    r->verdict = (struct verdict){.reason = reason};
+    r->event.verdict = (struct verdict){.reason = reason};
     r->event.rule[0] = '\0';
 }
 
 void request_dial(struct request *r, const struct session *s, dial_done_fn *done,
                   void *owner)
 {
-    assert(r->verdict.allow && r->dial == NULL);
+    assert(r->event.verdict.allow && r->dial == NULL);
     r->dial = dial_start(&s->core->dialler, s->policy, &r->target, done, owner);
 }
 
@@ -129,16 +131,23 @@ void request_dialled(struct request *r, const struct dial_result *result)
         r->why = arena_dup(&r->arena, str_from(result->why));
 }
 
+struct str request_own_words(const struct request *r, const struct session *s)
+{
+    const struct verdict *v = &r->event.verdict;
+
+    /* The entries of another policy are others. */
+    if (v->reason != REASON_DENY_LIST || v->generation != policy_generation(s->policy))
+        return (struct str){NULL, 0};
+    return policy_deny_text(s->policy, &v->rule);
+}
+
 struct str request_why(const struct request *r, const struct session *s)
 {
-    struct str own = {NULL, 0};
+    struct str own = request_own_words(r, s);
 
-    if (r->verdict.reason == REASON_DENY_LIST &&
-        r->verdict.generation == policy_generation(s->policy))
-        own = policy_deny_text(s->policy, &r->verdict.rule);
     if (own.n > 0)
         return own;
-    return r->why.n > 0 ? r->why : str_from(reason_text(r->verdict.reason));
+    return r->why.n > 0 ? r->why : str_from(reason_text(r->event.verdict.reason));
 }
 
 void request_shrink(struct request *r)
@@ -158,7 +167,6 @@ void request_end(struct request *r, const struct session *s, const struct ip *fr
     if (from->family != 0)
         r->event.client = str_from(ip_text(from, client));
     r->event.target = r->target.kind != HOST_NONE ? &r->target : NULL;
-    r->event.verdict = r->verdict;
     r->event.ms = (ev_now(core->loop) - r->started) * 1000;
     if (core->audit != NULL)
         audit_write(core->audit, &r->event);

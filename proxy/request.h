@@ -8,17 +8,17 @@
 #include "proxy/internal.h"
 
 struct request {
-    struct arena arena;     /* of the texts below; see request_shrink() */
-    struct target target;   /* HOST_NONE: none was understood */
-    struct verdict verdict; /* the last one, with the generation of its policy */
-    struct dial *dial;      /* while it runs */
-    struct str why;         /* one more word on a dial that failed */
-    const char *error;      /* and its error type (RFC 9209 2.3); NULL */
-    enum hello_kind hello;  /* what the first bytes showed */
-    bool hello_seen;        /* they have come */
-    bool begun;             /* something was asked: there will be an audit line */
+    struct arena arena;    /* of the texts below; see request_shrink() */
+    struct target target;  /* HOST_NONE: none was understood */
+    struct dial *dial;     /* while it runs */
+    struct str why;        /* one more word on a dial that failed */
+    const char *error;     /* and its error type (RFC 9209 2.3); NULL */
+    enum hello_kind hello; /* what the first bytes showed */
+    bool hello_seen;       /* they have come */
+    bool begun;            /* something was asked: there will be an audit line */
     ev_tstamp started;
-    struct audit_event event; /* the notebook; texts in the arena or constant */
+    struct audit_event event; /* the notebook: the last verdict, with the generation of
+                               * its policy, and all that goes into the line */
 };
 
 void request_init(struct request *r, unsigned long id, ev_tstamp now);
@@ -42,6 +42,8 @@ void request_dial(struct request *r, const struct session *s, dial_done_fn *done
                   void *owner);
 void request_dialled(struct request *r, const struct dial_result *result);
 
+/* What the user wrote beside the entry of a deny list that refused it; else empty. */
+struct str request_own_words(const struct request *r, const struct session *s);
 /* Why it was refused, for people: the user's own words of a deny list, a word on the
  * dial, or what the reason means. */
 struct str request_why(const struct request *r, const struct session *s);
