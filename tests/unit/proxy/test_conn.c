@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "core_world.h"
 #include "proxy/conn.h"
+#include "tests/unit/proxy/core_world.h"
 
 enum { EVENTS_MAX = 64, TEXT_MAX = 4096 };
 

@@ -9,9 +9,9 @@
 
 #include <fcntl.h>
 
-#include "core_world.h"
 #include "proxy/base/handoff.h"
 #include "proxy/control.h"
+#include "tests/unit/proxy/core_world.h"
 
 enum { MESSAGE_MAX = 8192 };
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "core_world.h"
+#include "tests/unit/proxy/core_world.h"
 
 /* Names of the hosts file. What is not said to be open is denied by its class. */
 static const char hosts[] = "127.0.0.1 one.test\n"
