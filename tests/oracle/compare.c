@@ -123,8 +123,10 @@ static void compare_matches(const struct group *g, const struct policy *together
         ours |= (unsigned)match << i;
         t->pairs++;
         d->entry = e;
+        d->matched = match;
+        d->meant = (d->ask->meant >> i & 1) != 0;
         d->open = e->kind == 'a' ? match && !srt : srt && !match;
-        if (match != srt)
+        if (match != srt || (d->meant && !match))
             tally_add(t, d);
     }
     t->decisions++;

@@ -19,6 +19,8 @@ struct difference {
     bool open; /* Weir lets through what srt refuses */
     const struct group *group;
     const struct entry *entry;   /* ENTRY, MATCH */
+    bool matched;                /* MATCH: Weir's entry does */
+    bool meant;                  /* MATCH: srt's would, had srt made A-labels of it */
     const struct ask *ask;       /* TARGET, MATCH */
     const struct target *target; /* TARGET, MATCH, ADDRESS; NULL when Weir takes none */
     const struct resolved *address; /* ADDRESS */

@@ -48,6 +48,14 @@ export function fixedNames() {
         { allow: [], deny: ['127.0.0.1'], requests: connect(LOOPBACK, 80) },
         { allow: [], deny: ['127.1', '0x7f.0.0.1'], requests: connect(LOOPBACK, 80) },
         {
+            allow: ['127.0.0.1', '[::1]', '[::ffff:10.0.0.1]', 'a.test'],
+            deny: ['*:25'],
+            requests: [
+                ...connect([...LOOPBACK, '[::1]', '10.0.0.1', 'a.test', 'b.test'], 25),
+                ...connect([...LOOPBACK, '[::1]', '10.0.0.1', 'a.test', 'b.test'], 24),
+            ],
+        },
+        {
             allow: ['*.com.example'],
             deny: ['exämple.com.example'],
             requests: named(['xn--exmple-cua.com.example', 'exämple.com.example'], 80),
@@ -95,6 +103,8 @@ export function fixedAddresses() {
         { ...common, allow: [...hosts, '127.0.0.1'], deny: ['127.0.0.1:18080'], ranges: [] },
         { ...common, allow: [...hosts, '[::1]', '[::]'], deny: ['0.0.0.1', '0.0.0.0'], ranges: [] },
         { ...common, allow: hosts, deny: [], ranges: ['::/0'] },
+        { ...common, allow: hosts, deny: [], ranges: ['::fffe:0:0/95'] },
+        { ...common, allow: hosts, deny: [], ranges: ['::ffff:0:0/96'] },
         { ...common, allow: hosts, deny: [], ranges: ['0.0.0.0/0'] },
     ];
 }

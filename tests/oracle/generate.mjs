@@ -51,11 +51,23 @@ function orderOf(bits, accepted) {
     return hit('a') ? 'A' : 'N';
 }
 
+/* The entry as srt's host parser would have it, had srt asked it: for entries that are
+ * not plain ASCII, which srt loads and never matches. Undefined: they are no host. */
+function meantText(srt, text) {
+    const [, star, host, port] = /^(\*\.)?([^:]*)(:.*)?$/.exec(text) ?? [];
+
+    if (host === undefined || /^[\x00-\x7f]*$/.test(host)) return undefined;
+    const canonical = srt.canonicalizeHost(host);
+
+    return canonical === undefined ? undefined : `${star ?? ''}${canonical}${port ?? ''}`;
+}
+
 /* srt.md 5 for one request: which entries match, and the decision of the whole. */
 async function judged(srt, ask, entries, network) {
     const raw = escape(ask.host);
     const target = parsed(srt, ask);
     let bits = 0;
+    let meant = 0;
 
     if (target === undefined) return `C ${raw} 0 ? 0 X`;
     const { hostname, port } = target;
@@ -65,11 +77,13 @@ async function judged(srt, ask, entries, network) {
 
     if (letter === 'M') return `${ask.form} ${raw} ${port} ? 0 M`;
     entries.forEach((one, i) => {
-        if (one.ok && srt.matches(canonical ?? hostname, port, one.text)) bits |= 1 << i;
+        if (!one.ok) return;
+        if (srt.matches(canonical ?? hostname, port, one.text)) bits |= 1 << i;
+        if (one.meant !== undefined && srt.matches(canonical ?? hostname, port, one.meant)) meant |= 1 << i;
     });
     if (orderOf(bits, entries) !== letter)
         throw new Error(`${line}: srt decides ${letter} and its matches say otherwise`);
-    return `${line} ${bits.toString(16)} ${letter}`;
+    return `${line} ${bits.toString(16)}${meant ? `+${meant.toString(16)}` : ''} ${letter}`;
 }
 
 async function nameGroup(srt, group) {
@@ -77,6 +91,7 @@ async function nameGroup(srt, group) {
         ...group.allow.map(text => ({ kind: 'a', text, ok: srt.accepts({ allowedDomains: [text] }) })),
         ...group.deny.map(text => ({ kind: 'd', text, ok: srt.accepts({ deniedDomains: [text] }) })),
     ];
+    for (const one of entries) one.meant = meantText(srt, one.text);
     const good = kind => entries.filter(one => one.ok && one.kind === kind).map(one => one.text);
     const network = { allowedDomains: good('a'), deniedDomains: good('d') };
     const lines = ['G', ...entries.map(one => `${one.kind}${Number(one.ok)} ${escape(one.text)}`)];

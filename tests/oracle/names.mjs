@@ -123,6 +123,7 @@ function entryHost(random, kin) {
     const name = random.pick(kin.names);
     const cut = name.indexOf('.') + 1;
 
+    if (random.chance(3)) return '*';
     if (random.chance(58)) return random.chance(40) ? `*.${name}` : name;
     if (random.chance(12)) return random.chance(60) ? kin.v4 : spellV4(random, kin.v4);
     if (random.chance(14)) return `[${random.chance(60) ? kin.v6 : spellV6(random, kin.v6)}]`;
@@ -187,8 +188,8 @@ function requestPort(random, text) {
     const own = /:([0-9]+)$/.exec(text);
     const range = /:([0-9]+)-([0-9]+)$/.exec(text);
 
-    if (range && random.chance(60)) return random.pick([range[1], range[2], `${Number(range[2]) + 1}`]);
-    if (own && random.chance(60)) return random.chance(85) ? own[1] : `${Number(own[1]) + random.pick([1, 65536])}`;
+    if (range && random.chance(60)) return random.pick([range[1], range[2], `${range[1] - 1}`, `${Number(range[2]) + 1}`]);
+    if (own && random.chance(60)) return random.chance(80) ? own[1] : `${Number(own[1]) + random.pick([1, -1, 65536])}`;
     return random.chance(93) ? random.pick(PORTS) : random.pick(BAD_PORTS);
 }
 

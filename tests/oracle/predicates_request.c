@@ -62,35 +62,58 @@ bool target_long(const struct difference *d)
 
 static bool is_unparsed_dot(const struct difference *d)
 {
-    return d->target != NULL && d->ask->unparsed && asked_spelling(d).dot_last &&
-           asked_spelling(d).punycode;
+    return d->ask->unparsed && asked_spelling(d).dot_last && asked_spelling(d).punycode;
 }
 
 bool target_unparsed_dot(const struct difference *d)
 {
-    return d->kind == DIFF_TARGET && is_unparsed_dot(d);
+    return d->kind == DIFF_TARGET && d->target != NULL && is_unparsed_dot(d);
+}
+
+/* Weir's entry matches and srt's does not: in a deny list that only denies more. Never
+ * the other way round. */
+static bool is_more_match(const struct difference *d)
+{
+    return d->kind == DIFF_MATCH && d->open == (d->entry->kind == 'a') && d->matched;
 }
 
 bool match_unparsed_dot(const struct difference *d)
 {
-    return d->kind == DIFF_MATCH && is_unparsed_dot(d);
+    return is_more_match(d) && is_unparsed_dot(d);
 }
 
 bool match_idn(const struct difference *d)
 {
-    return d->kind == DIFF_MATCH && entry_spelling(d).foreign;
+    return is_more_match(d) && d->meant;
 }
 
+/* What stands behind the last star, with its dot; the name ends so, and has a label for
+ * each star. */
+static bool is_below_stars(const struct spelling *entry, struct str name)
+{
+    struct str tail = entry->host;
+    unsigned labels = spelling_of(name).labels;
+
+    while (has_byte(tail, '*'))
+        str_cut(&tail, '*');
+    return name.n > tail.n && labels > entry->labels &&
+           str_equal_nocase(str_skip(name, name.n - tail.n), tail);
+}
+
+/* "*.*.name" */
 bool match_star(const struct difference *d)
 {
-    return d->kind == DIFF_MATCH && entry_spelling(d).stars == 1;
+    struct spelling entry = entry_spelling(d);
+
+    return is_more_match(d) && entry.wildcard && entry.stars == 1 &&
+           (entry.foreign || is_below_stars(&entry, d->target->host));
 }
 
 /* An IPv6 literal that carries the IPv4 address of a deny entry. */
 bool match_decoded(const struct difference *d)
 {
-    return d->kind == DIFF_MATCH && d->entry->kind == 'd' &&
-           d->target->ip.family == 6 && entry_spelling(d).address;
+    return is_more_match(d) && d->entry->kind == 'd' && d->target->ip.family == 6 &&
+           entry_spelling(d).address;
 }
 
 /* Resolved addresses. */

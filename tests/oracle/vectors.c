@@ -78,6 +78,7 @@ static bool read_entry(struct group *g, struct str line)
     return unescape(&g->text, line, &e->text);
 }
 
+/* Hexadecimal. */
 static bool read_bits(struct str word, unsigned *out)
 {
     *out = 0;
@@ -120,7 +121,7 @@ static bool plain_canonical(struct group *g, struct ask *ask)
     return true;
 }
 
-/* "C example.com:443 443 = 1 A" */
+/* "C example.com:443 443 = 1 A"; "1+2" when an entry is meant that srt overlooks. */
 static bool read_ask(struct group *g, struct str line)
 {
     struct ask *ask = &g->asks[g->ask_count];
@@ -133,7 +134,8 @@ static bool read_ask(struct group *g, struct str line)
     g->ask_count++;
     *ask = (struct ask){.form = form.p[0], .letter = line.p[0]};
     if (!unescape(&g->text, raw, &ask->raw) || !str_to_uint(port, 65535, &ask->port) ||
-        !read_bits(bits, &ask->bits))
+        !read_bits(str_cut(&bits, '+'), &ask->bits) ||
+        (bits.n > 0 && !read_bits(bits, &ask->meant)))
         return false;
     ask->unparsed = str_equal(canonical, STR("?"));
     if (ask->letter == 'X' || ask->letter == 'M')

@@ -34,6 +34,7 @@ struct ask {
     struct str canonical; /* the host that srt judges; empty when it judges none */
     bool unparsed;        /* srt's parser takes it for no host: judged as written */
     unsigned bits;        /* which entries of the group match, the first is bit 0 */
+    unsigned meant;       /* which would, if srt made A-labels of its entries */
     char letter;          /* X no target, M malformed host, D A N as srt decides */
 };
 
