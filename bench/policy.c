@@ -97,7 +97,7 @@ static char *ranges_text(size_t count)
 
 static struct policy *load(const char *text, double *ms)
 {
-    struct policy_layer layer = {"", NULL, NULL};
+    struct policy_layer layer = {.label = ""};
     struct json_doc *doc;
     struct policy *p;
     struct err e;

@@ -124,7 +124,8 @@ static bool take_allowed(struct loading *l, const cJSON *node, int index,
         !review_allowed(l, &p, node, index, e))
         return false;
     /* A list that an inner layer replaces is checked, and counts for nothing. */
-    if (l->level == l->p->allow_level)
+    if (l->level == l->p->allow_level ||
+        (l->level > l->p->allow_level && l->layers[l->level].adds))
         trie_add(l->p->trie, &p, PATTERN_ALLOW, number);
     return true;
 }
@@ -224,7 +225,8 @@ static bool read_layers(struct loading *l, struct err *e)
     p->mode_level = p->sni_level = POLICY_LAYERS_MAX;
     for (unsigned level = 0; level < l->layer_count; level++) {
         p->labels[level] = copy_label(l->layers[level].label);
-        if (json_get(l->layers[level].network, "allowedDomains") != NULL)
+        if (json_get(l->layers[level].network, "allowedDomains") != NULL &&
+            !l->layers[level].adds)
             p->allow_level = level;
     }
     for (l->level = 0; l->level < l->layer_count; l->level++)

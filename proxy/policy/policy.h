@@ -96,6 +96,8 @@ struct policy_layer {
         *label; /* in front of "network.…" in rules and errors: "", "clients[2]." */
     const struct json_doc *doc; /* for line numbers */
     const cJSON *network;       /* NULL: nothing is allowed by this layer */
+    bool adds; /* its allow list adds to the one that counts before it, instead of
+                * replacing it: what a command line allows on top of the settings */
 };
 
 enum { POLICY_LAYERS_MAX = 8 };

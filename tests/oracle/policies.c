@@ -46,7 +46,8 @@ static struct policy *load(struct str text, struct err *e)
     struct policy *p = NULL;
 
     if (json_parse(text, JSON_SETTINGS, &doc, e)) {
-        struct policy_layer layer = {"", doc, json_root(doc)};
+        struct policy_layer layer = {
+            .label = "", .doc = doc, .network = json_root(doc)};
 
         if (!policy_load(&layer, 1, NULL, NULL, &p, e))
             p = NULL;

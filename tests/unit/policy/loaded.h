@@ -30,7 +30,8 @@ static inline void on_warning(void *owner, const char *text)
     snprintf(w->text + len, sizeof w->text - len, "%s\n", text);
 }
 
-/* Up to four layers, the text of each a `network` object; NULL when refused. */
+/* Up to four layers, the text of each a `network` object; NULL when refused. The fourth
+ * adds to the allow list, as the command line does. */
 static inline struct policy *load_layers(const char *const texts[], size_t count,
                                          struct warnings *w, struct err *e)
 {
@@ -43,7 +44,8 @@ static inline struct policy *load_layers(const char *const texts[], size_t count
     for (size_t i = 0; i < count; i++) {
         if (!json_parse(str_from(texts[i]), JSON_SETTINGS, &docs[i], e))
             fail_msg("%s: %s", texts[i], e->text);
-        layers[i] = (struct policy_layer){labels[i], docs[i], json_root(docs[i])};
+        layers[i] =
+            (struct policy_layer){labels[i], docs[i], json_root(docs[i]), i == 3};
     }
     if (!policy_load(layers, count, on_warning, w, &p, e))
         p = NULL;

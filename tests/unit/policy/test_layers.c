@@ -34,6 +34,26 @@ static void test_allow_is_replaced(void **state)
     policy_unref(&p);
 }
 
+static void test_command_line_adds(void **state)
+{
+    const char *const texts[] = {
+        "{\"allowedDomains\": [\"a.test\"], \"deniedDomains\": [\"d.test\"]}", "{}",
+        "{}", "{\"allowedDomains\": [\"b.test\", \"d.test\"]}"};
+    struct warnings w;
+    struct err e;
+    struct policy *p = load_layers(texts, 4, &w, &e);
+
+    (void)state;
+    assert_non_null(p);
+    assert_verdict(p, ask_target(p, "a.test:1"),
+                   "allow-list network.allowedDomains[0]");
+    assert_verdict(p, ask_target(p, "b.test:1"),
+                   "allow-list command.network.allowedDomains[0]");
+    assert_verdict(p, ask_target(p, "c.test:1"), "not-on-allow-list");
+    assert_verdict(p, ask_target(p, "d.test:1"), "deny-list network.deniedDomains[0]");
+    policy_unref(&p);
+}
+
 static void test_denies_add_up(void **state)
 {
     struct policy *p =
@@ -182,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_allow_is_replaced),
+        cmocka_unit_test(test_command_line_adds),
         cmocka_unit_test(test_denies_add_up),
         cmocka_unit_test(test_address_rules_hold),
         cmocka_unit_test(test_localhost_and_outer_rules),

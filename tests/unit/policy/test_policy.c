@@ -425,7 +425,7 @@ static void test_empty(void **state)
         {"localhost:443", NULL, UNLISTED},
         {"8.8.8.8:443", NULL, UNLISTED},
     };
-    struct policy_layer layer = {"", NULL, NULL};
+    struct policy_layer layer = {.label = ""};
     struct policy *p;
     struct err e;
 
