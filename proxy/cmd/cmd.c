@@ -8,7 +8,7 @@
 
 /* In the order in which help lists them. */
 const struct command *const cmd_table[] = {
-    &cmd_gateway, &cmd_check, &cmd_help, &cmd_version, NULL,
+    &cmd_run, &cmd_gateway, &cmd_check, &cmd_help, &cmd_version, NULL,
 };
 
 enum { COMMANDS_MAX = 32 };

@@ -1,0 +1,325 @@
+/* weir run: settings to plan and policy, then a sandbox made from them, then the core
+ * that serves it. Whatever can be refused is refused before anything is made. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher/launcher.h"
+#include "launcher/stdio.h"
+#include "proxy/base/fd.h"
+#include "proxy/base/log.h"
+#include "proxy/cmd/cmd.h"
+#include "proxy/cmd/run_print.h"
+#include "proxy/running.h"
+#include "proxy/summary.h"
+
+/* How long the audit may take to write what it has. */
+static const double audit_seconds = 5;
+
+enum { GUARDED_MAX = 8, SHELL_WORDS = 4, SESSION_MAX = 32 };
+
+struct run {
+    const char *settings_file, *launcher_name, *audit_file, *script;
+    struct option_texts allow;
+    bool explain, quiet, verbose;
+
+    char *shell[SHELL_WORDS]; /* of -c */
+    char **argv;              /* borrowed: the command */
+    const struct launcher *launcher;
+    struct settings settings;
+    struct json_doc *allow_doc;
+    struct policy *policy;
+    struct plan plan;
+    int audit_fd;
+    struct summary *summary;
+};
+
+static const struct option options[] = {
+    {"settings", 's', OPTION_TEXT, offsetof(struct run, settings_file), "FILE",
+     "settings to run under"},
+    {"allow", 0, OPTION_TEXTS, offsetof(struct run, allow), "HOST",
+     "allow this too, as allowedDomains does; may be repeated"},
+    {"launcher", 0, OPTION_TEXT, offsetof(struct run, launcher_name), "NAME",
+     "how the sandbox is made: namespaces"},
+    {"audit", 0, OPTION_TEXT, offsetof(struct run, audit_file), "FILE",
+     "append a line of JSON for each request; \"-\" is standard output"},
+    {"explain", 0, OPTION_FLAG, offsetof(struct run, explain), NULL,
+     "print what would be made, and run nothing"},
+    {"quiet", 'q', OPTION_FLAG, offsetof(struct run, quiet), NULL,
+     "no warnings, no summary of what was denied"},
+    {"verbose", 'v', OPTION_FLAG, offsetof(struct run, verbose), NULL, "say more"},
+    {"command", 'c', OPTION_TEXT, offsetof(struct run, script), "STRING",
+     "run STRING with sh -c"},
+    {.name = NULL},
+};
+
+static const char details[] =
+    "Options stop at the first word that is none; what follows is the command, with "
+    "its\n"
+    "own options. Without -s the settings are looked for in $XDG_CONFIG_HOME/weir/\n"
+    "settings.json and ~/.srt-settings.json; without any, nothing is allowed out and\n"
+    "nothing but a private TMPDIR is writable.\n"
+    "\n"
+    "When the command has ended, what it left running gets SIGTERM and, half a second\n"
+    "later, SIGKILL.\n"
+    "\n"
+    "exit status: the command's; 128+n when signal n ended it; 125 when Weir refused "
+    "or\n"
+    "failed, and nothing was started; 126 when the command cannot be executed; 127 "
+    "when\n"
+    "it was not found\n";
+
+static void on_warning(void *owner, const char *text)
+{
+    const struct run *r = owner;
+
+    if (!r->quiet)
+        log_warn("%s", text);
+}
+
+/* What stands in the settings has their file in front. */
+static void on_settings_warning(void *owner, const char *text)
+{
+    const struct run *r = owner;
+    char whole[1024];
+
+    snprintf(whole, sizeof whole, "%s: %s",
+             r->settings.path != NULL ? r->settings.path : "--allow", text);
+    on_warning(owner, whole);
+}
+
+static bool take_command(struct run *r, char **rest, struct err *e)
+{
+    if (r->script != NULL && rest[0] != NULL)
+        return err_set(e, "-c takes the whole command: \"%.64s\" is left over",
+                       rest[0]);
+    if (r->script == NULL && rest[0] == NULL)
+        return err_set(e, "expected a command; see weir help run");
+    if (r->script == NULL) {
+        r->argv = rest;
+        return true;
+    }
+    r->shell[0] = (char *)"/bin/sh";
+    r->shell[1] = (char *)"-c";
+    r->shell[2] = (char *)r->script;
+    r->argv = r->shell;
+    return true;
+}
+
+/* The hosts of --allow as a `network` object of their own. */
+static void make_allow(struct run *r)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON *list = cJSON_AddArrayToObject(root, "allowedDomains");
+    char *text;
+    struct err e;
+
+    for (size_t i = 0; i < r->allow.count; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(r->allow.values[i]));
+    text = cJSON_PrintUnformatted(root);
+    cJSON_Delete(root);
+    if (text == NULL)
+        abort();
+    if (!json_parse(str_from(text), JSON_SETTINGS, &r->allow_doc, &e))
+        r->allow_doc = NULL;
+    cJSON_free(text);
+}
+
+static bool load_policy(struct run *r, struct err *e)
+{
+    struct policy_layer layers[2] = {
+        {.label = "", .doc = r->settings.doc, .network = r->settings.network},
+        {.label = "--allow: ", .adds = true},
+    };
+
+    if (r->allow.count > 0) {
+        make_allow(r);
+        if (r->allow_doc == NULL)
+            return err_set(e, "--allow: expected a host in UTF-8");
+        layers[1].doc = r->allow_doc;
+        layers[1].network = json_root(r->allow_doc);
+    }
+    return policy_load(layers, r->allow.count > 0 ? 2 : 1, on_settings_warning, r,
+                       &r->policy, e) ||
+           (r->settings.path != NULL && err_wrap(e, "%s", r->settings.path));
+}
+
+/* The file is opened, and so made, before the plan: what exists can be protected. */
+static bool open_audit(struct run *r, struct err *e)
+{
+    if (r->audit_file == NULL || r->explain)
+        return true;
+    if (strcmp(r->audit_file, "-") == 0)
+        r->audit_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    else
+        r->audit_fd = open(
+            r->audit_file,
+            O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+    return r->audit_fd >= 0 || err_sys(e, "--audit: %s", r->audit_file);
+}
+
+static bool find_program(char path[PATH_MAX], struct err *e)
+{
+    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+    if (len < 0)
+        return err_sys(e, "cannot find the program itself: /proc/self/exe");
+    path[len] = '\0';
+    return true;
+}
+
+static bool load_plan(struct run *r, struct err *e)
+{
+    char *defaults[3], program[PATH_MAX];
+    size_t count = settings_default_paths(defaults), n = 0;
+    struct plan_guarded guarded[GUARDED_MAX];
+    struct plan_options o = {.doc = r->settings.doc,
+                             .filesystem = r->settings.filesystem,
+                             .argv = r->argv,
+                             .environment = environ,
+                             .guarded = guarded,
+                             .enforces = r->launcher->enforces,
+                             .launcher = r->launcher->name,
+                             .warn = on_settings_warning,
+                             .warn_owner = r};
+    bool good = find_program(program, e);
+
+    guarded[n++] = (struct plan_guarded){program, "the weir program", false};
+    if (r->settings.path != NULL)
+        guarded[n++] =
+            (struct plan_guarded){r->settings.path, "the settings in use", false};
+    for (size_t i = 0; i < count; i++)
+        guarded[n++] =
+            (struct plan_guarded){defaults[i], "a default settings file", true};
+    if (r->audit_fd >= 0 && strcmp(r->audit_file, "-") != 0)
+        guarded[n++] = (struct plan_guarded){r->audit_file, "the audit file", false};
+    o.guarded_count = n;
+    good = good && (plan_load(&o, &r->plan, e) ||
+                    (r->settings.path != NULL && err_wrap(e, "%s", r->settings.path)));
+    for (size_t i = 0; i < count; i++)
+        free(defaults[i]);
+    return good;
+}
+
+static bool load(struct run *r, int argc, char **argv, struct err *e)
+{
+    int rest;
+
+    if (!stdio_fill(e) || !options_parse(options, r, argc, argv, &rest, e))
+        return false;
+    log_set_level(r->quiet     ? LOG_LEVEL_ERROR
+                  : r->verbose ? LOG_LEVEL_DEBUG
+                               : LOG_LEVEL_INFO);
+    return take_command(r, argv + rest, e) &&
+           launcher_find(r->launcher_name, &r->launcher, e) &&
+           settings_load(r->settings_file, on_warning, r, &r->settings, e) &&
+           load_policy(r, e) && open_audit(r, e) && load_plan(r, e);
+}
+
+static void on_event(void *owner, const struct audit_event *event)
+{
+    struct run *r = owner;
+
+    summary_add(r->summary, event);
+}
+
+/* Standard input and output are the command's from here on: a pipe to us must close
+ * when the command closes it. */
+static void release_stdio(void)
+{
+    autofd int null = open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY);
+
+    if (null < 0)
+        return;
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+}
+
+/* The supervisor is at work already while the core is set up. */
+static bool serve(struct run *r, struct sandbox *sandbox, int *status, struct err *e)
+{
+    struct audit_options audit_options = {.fd = r->audit_fd, .on_full = AUDIT_REFUSE};
+    struct running_options o = {.policy = r->policy,
+                                .on_event = on_event,
+                                .owner = r,
+                                .own_group = r->plan.own_group};
+    bool good = true;
+
+    release_stdio();
+    core_raise_descriptors();
+    if (r->audit_fd >= 0) {
+        r->audit_fd = -1;
+        good = audit_new(&audit_options, &o.audit, e);
+    }
+    if (good)
+        good = running_serve(sandbox, &o, status, e);
+    else
+        sandbox_done(sandbox);
+    audit_free(&o.audit, audit_seconds);
+    return good;
+}
+
+static bool start(struct run *r, int *status, struct err *e)
+{
+    char session[SESSION_MAX];
+    struct sandbox sandbox;
+    sigset_t before;
+    bool good;
+
+    if (!stdio_check(e))
+        return false;
+    snprintf(session, sizeof session, "run-%d", (int)getpid());
+    running_block_signals(&before);
+    r->summary = summary_new();
+    good = launcher_start(r->launcher, &r->plan, session, &before, &sandbox, e) &&
+           serve(r, &sandbox, status, e);
+    if (good && !r->quiet)
+        summary_print(r->summary, r->settings.path, stderr);
+    plan_report_made(&r->plan, on_warning, r);
+    running_restore_signals(&before);
+    return good;
+}
+
+static void run_done(struct run *r)
+{
+    summary_free(&r->summary);
+    plan_done(&r->plan);
+    policy_unref(&r->policy);
+    json_free(&r->allow_doc);
+    settings_done(&r->settings);
+    fd_close(&r->audit_fd);
+}
+
+static int run(int argc, char **argv)
+{
+    struct run r = {.audit_fd = -1};
+    int status = EXIT_WEIR;
+    struct err e;
+    bool good = load(&r, argc, argv, &e);
+
+    if (good && r.explain) {
+        run_print(&r.plan, &r.settings, r.launcher, &r.allow);
+        status = EXIT_OK;
+    } else if (good) {
+        good = start(&r, &status, &e);
+    }
+    if (!good)
+        log_error("%s", e.text);
+    run_done(&r);
+    return status;
+}
+
+const struct command cmd_run = {
+    .name = "run",
+    .usage = "weir run [-s FILE] [--allow HOST]... [--audit FILE] [-c STRING | [--] "
+             "COMMAND [ARG]...]",
+    .summary = "run a command in a sandbox whose only way out is the proxy",
+    .options = options,
+    .details = details,
+    .run = run,
+};

@@ -1,0 +1,40 @@
+#include "proxy/cmd/run_print.h"
+
+#include <stdio.h>
+
+static void print_list(const struct settings *settings, const char *key,
+                       const char *word)
+{
+    const cJSON *node, *list = json_get(settings->network, key);
+    size_t i = 0;
+
+    cJSON_ArrayForEach(node, list)
+        printf("  %-9s  %s  (network.%s[%zu])\n", word, node->valuestring, key, i++);
+}
+
+static void print_network(const struct settings *settings,
+                          const struct option_texts *allow)
+{
+    const char *mode = cJSON_GetStringValue(json_get(settings->network, "mode"));
+
+    printf("network:\n  proxy      http://127.0.0.1:3128, made inside; no other way "
+           "out\n");
+    printf("  mode       %s\n", mode != NULL ? mode : "enforce");
+    print_list(settings, "deniedDomains", "denied");
+    print_list(settings, "deniedResolvedAddresses", "denied");
+    print_list(settings, "allowedDomains", "allowed");
+    for (size_t i = 0; i < allow->count; i++)
+        printf("  %-9s  %s  (--allow)\n", "allowed", allow->values[i]);
+    printf("  denied     everything else\n\n");
+}
+
+void run_print(const struct plan *plan, const struct settings *settings,
+               const struct launcher *launcher, const struct option_texts *allow)
+{
+    printf("settings: %s\nlauncher: %s (%s)\n",
+           settings->path != NULL ? settings->path : "defaults", launcher->name,
+           launcher->summary);
+    plan_print(plan, stdout);
+    putchar('\n');
+    print_network(settings, allow);
+}

@@ -1,0 +1,12 @@
+/* What `weir run --explain` prints. */
+#ifndef CMD_RUN_PRINT_H
+#define CMD_RUN_PRINT_H
+
+#include "launcher/launcher.h"
+#include "proxy/options.h"
+#include "proxy/settings.h"
+
+void run_print(const struct plan *plan, const struct settings *settings,
+               const struct launcher *launcher, const struct option_texts *allow);
+
+#endif

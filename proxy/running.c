@@ -1,0 +1,227 @@
+#include "proxy/running.h"
+
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "launcher/leash.h"
+#include "proxy/base/fd.h"
+#include "proxy/base/log.h"
+#include "proxy/control.h"
+
+static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
+                                SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGWINCH};
+/* Blocked only, so that a terminal that asks background processes to stop when they
+ * write does not stop us at the summary. */
+static const int held[] = {SIGTTOU};
+
+enum { STATUS_WEIR = 125 };
+
+struct running {
+    const struct running_options *options;
+    struct sandbox *sandbox;
+    struct ev_loop *loop;
+    struct core *core;
+    struct control *control; /* NULL when it has closed */
+    ev_io leash, signals, process;
+    int signal_fd;
+    bool told; /* of the end */
+    int status;
+    struct err *e; /* what to say when it was no end of the command's */
+    bool failed;
+};
+
+static void fill(sigset_t *set, const int *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sigaddset(set, numbers[i]);
+}
+
+void running_block_signals(sigset_t *before)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    fill(&set, passed_on, sizeof passed_on / sizeof *passed_on);
+    fill(&set, held, sizeof held / sizeof *held);
+    sigprocmask(SIG_BLOCK, &set, before);
+}
+
+void running_restore_signals(const sigset_t *before)
+{
+    sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+static struct policy *find_policy(void *owner, const char *name)
+{
+    const struct running *r = owner;
+
+    (void)name;
+    return r->options->policy;
+}
+
+static void on_attached(void *owner, struct session *s)
+{
+    const struct running *r = owner;
+
+    session_on_event(s, r->options->on_event, r->options->owner);
+}
+
+static void on_closed(void *owner)
+{
+    struct running *r = owner;
+
+    r->control = NULL;
+}
+
+static void fail(struct running *r, int status, const char *text)
+{
+    r->told = r->failed = true;
+    r->status = status;
+    err_set(r->e, "%s", text);
+    ev_break(r->loop, EVBREAK_ALL);
+}
+
+/* The shell, or whoever started us, sees us stop as it would see the command. SIGCONT
+ * comes to the whole group; when it comes to us alone it is passed on. */
+static void on_message(struct running *r, const struct leash_message *m)
+{
+    switch (m->kind) {
+    case LEASH_STOPPED:
+        kill(getpid(), SIGSTOP);
+        break;
+    case LEASH_ENDED:
+        r->told = true;
+        r->status = m->value;
+        ev_break(r->loop, EVBREAK_ALL);
+        break;
+    case LEASH_FAILED:
+        fail(r, m->value, m->text);
+        break;
+    default:
+        fail(r, STATUS_WEIR, "the supervisor says what is not understood");
+        break;
+    }
+}
+
+static void on_leash(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct running *r = w->data;
+    struct leash_message message;
+    enum fd_recv got = leash_receive(w->fd, &message);
+
+    (void)events;
+    if (got == FD_RECV_OK)
+        on_message(r, &message);
+    else if (got != FD_RECV_AGAIN)
+        ev_io_stop(loop, w);
+}
+
+/* The supervisor has ended. What it said before that is still on the leash. */
+static void on_process(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct running *r = w->data;
+    struct leash_message message;
+
+    (void)events;
+    ev_io_stop(loop, w);
+    while (!r->told && leash_receive(r->sandbox->leash, &message) == FD_RECV_OK)
+        on_message(r, &message);
+    if (!r->told)
+        fail(r, STATUS_WEIR, "the sandbox's supervisor was killed, and all with it");
+}
+
+/* What the terminal sends (SI_KERNEL) it has sent to the command too, which is in our
+ * group: once is enough. */
+static void on_signal(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct running *r = w->data;
+    struct signalfd_siginfo info;
+
+    (void)loop, (void)events;
+    while (read(w->fd, &info, sizeof info) == (ssize_t)sizeof info)
+        if (info.ssi_code != SI_KERNEL || r->options->own_group)
+            leash_send(r->sandbox->leash, LEASH_SIGNAL, (int)info.ssi_signo, NULL);
+}
+
+static void watch(struct running *r, ev_io *w, int fd,
+                  void (*fn)(struct ev_loop *, ev_io *, int))
+{
+    ev_io_init(w, fn, fd, EV_READ);
+    w->data = r;
+    ev_io_start(r->loop, w);
+}
+
+static bool start(struct running *r, struct err *e)
+{
+    struct core_options options = {.limits = limits_default,
+                                   .audit = r->options->audit};
+    struct control_hooks hooks = {find_policy, on_attached, on_closed, r};
+    sigset_t set;
+
+    if (!core_new(r->loop, &options, &r->core, e))
+        return false;
+    r->control = control_new(r->core, fd_steal(&r->sandbox->control), &hooks);
+    sigemptyset(&set);
+    fill(&set, passed_on, sizeof passed_on / sizeof *passed_on);
+    r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (r->signal_fd < 0 || fcntl(r->sandbox->leash, F_SETFL, O_NONBLOCK) != 0)
+        return err_sys(e, "cannot watch the sandbox");
+    watch(r, &r->signals, r->signal_fd, on_signal);
+    watch(r, &r->leash, r->sandbox->leash, on_leash);
+    watch(r, &r->process, r->sandbox->pidfd, on_process);
+    return true;
+}
+
+static void stop(struct running *r)
+{
+    if (r->signal_fd >= 0) {
+        ev_io_stop(r->loop, &r->signals);
+        ev_io_stop(r->loop, &r->leash);
+        ev_io_stop(r->loop, &r->process);
+    }
+    fd_close(&r->signal_fd);
+    control_free(&r->control);
+    core_free(&r->core);
+    ev_loop_destroy(r->loop);
+}
+
+/* A shell inside that had the foreground cannot give it back: it has no name for our
+ * group. When its own is gone, we take it, as we had it before. */
+static void take_terminal_back(int tty)
+{
+    pid_t foreground = tcgetpgrp(tty);
+
+    if (foreground > 0 && foreground != getpgrp() && kill(-foreground, 0) != 0 &&
+        errno == ESRCH)
+        tcsetpgrp(tty, getpgrp());
+}
+
+bool running_serve(struct sandbox *sandbox, const struct running_options *options,
+                   int *status, struct err *e)
+{
+    struct running r = {.options = options,
+                        .sandbox = sandbox,
+                        .signal_fd = -1,
+                        .status = STATUS_WEIR,
+                        .e = e};
+    autofd int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    bool foreground = tty >= 0 && tcgetpgrp(tty) == getpgrp();
+
+    r.loop = ev_loop_new(EVFLAG_AUTO);
+    if (r.loop == NULL)
+        r.failed = !err_set(e, "cannot make an event loop");
+    else if (start(&r, e))
+        ev_run(r.loop, 0);
+    else
+        r.failed = true;
+    if (r.loop != NULL)
+        stop(&r);
+    sandbox_done(sandbox);
+    if (foreground)
+        take_terminal_back(tty);
+    *status = r.status;
+    return !r.failed;
+}
