@@ -37,10 +37,17 @@ make_root() {
         { tail -n 20 "$root.log" >&2 && fail "debootstrap failed for $suite"; }
     copy_apt_configuration "$root" "$sources"
     cp /etc/hosts /etc/resolv.conf "$root/etc/"
+    copy_certificates "$root"
     mkdir -p "$root/src"
     git -c safe.directory='*' clone -q --no-hardlinks "$repository" "$root/src/weir"
     chown -R 0:0 "$root/src/weir"
     rm -rf "$sources" "$root.log"
+}
+
+# Whom this machine trusts beyond the usual, for clients of registries.
+copy_certificates() {
+    local root=$1 certificates=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
+    [ ! -r "$certificates" ] || cp "$certificates" "$root/etc/machine-ca.crt"
 }
 
 # Runs in the new namespaces, as process 1.
@@ -61,7 +68,8 @@ enter() {
     cd /src/weir
     # Process 1 reaps what its children leave, so it stays and does not exec.
     env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-        CI=true TERM=dumb LC_ALL=C.UTF-8 "$@" </dev/null
+        CI=true TERM=dumb LC_ALL=C.UTF-8 NODE_EXTRA_CA_CERTS=/etc/machine-ca.crt \
+        "$@" </dev/null
 }
 
 run_inside() {
