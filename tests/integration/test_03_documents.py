@@ -38,8 +38,8 @@ def options_of(weir):
     """{command: {option, ...}} as the program itself lists them."""
     result = {}
     for line in weir("help", "--list").stdout.splitlines():
-        command, *option = line.split(" ")
-        result.setdefault(command, set()).update(option[:1])
+        command, option = line.split(" ")[:2]
+        result.setdefault(command, set()).update({option} - {"."})
     return result
 
 
