@@ -1,0 +1,68 @@
+"""What a client sends before it has its answer (F12)."""
+
+import socket
+import time
+
+import pytest
+
+from support.servers import echo
+from support.wait import wait_until
+
+
+def test_it_reaches_the_server_after_the_answer(gateway, echo_server):
+    port = echo_server()
+    weir = gateway({"allowedDomains": [f"127.0.0.1:{port}"]})
+    with weir.connect(f"127.0.0.1:{port}", early=b"first words") as tunnel:
+        assert tunnel.status == 200
+        assert tunnel.read(11) == b"first words"
+
+
+def test_it_is_kept_while_a_name_is_looked_up(gateway, echo_server, dns_server):
+    port = echo_server()
+    names = dns_server({"good.test": ["127.0.0.1"]})
+    weir = gateway(
+        {"allowedDomains": [f"good.test:{port}", f"127.0.0.1:{port}"]}, resolver=names
+    )
+    early = b"e" * 60000
+    with weir.connect(f"good.test:{port}", early=early) as tunnel:
+        assert tunnel.read(60000) == early
+
+
+def test_it_is_thrown_away_when_refused(gateway, tcp_server):
+    seen = []
+    port = tcp_server(lambda connection: seen.append(connection.recv(100)))
+    weir = gateway({"allowedDomains": [f"good.test:{port}"]})
+    refused = weir.connect(f"127.0.0.1:{port}", early=b"GET / HTTP/1.1\r\n\r\n")
+    assert refused.status == 403 and refused.body.count(b"HTTP/1.1") == 0
+    assert seen == [] and len(weir.audit()) == 1
+
+
+def test_too_much_of_it_ends_the_connection(gateway, dns_server):
+    names = dns_server({"slow.test": "DROP"})
+    weir = gateway({"allowedDomains": ["slow.test"]}, resolver=names)
+    with weir.dial() as sock, pytest.raises(OSError):
+        sock.sendall(b"CONNECT slow.test:443 HTTP/1.1\r\n\r\n")
+        for _ in range(1000):
+            sock.sendall(b"x" * 4096)
+            time.sleep(0.001)
+    (line,) = weir.audit()
+    assert line["reason"] == "limit"
+
+
+def test_leaving_before_the_answer(gateway, dns_server, server):
+    """Nothing is dialled for a client that has gone, also when it only half closed."""
+    there = server(echo)
+    names = dns_server({"late.test": "DROP"})
+    weir = gateway(
+        {"allowedDomains": [f"late.test:{there.port}", f"127.0.0.1:{there.port}"]},
+        resolver=names,
+    )
+    with weir.dial() as sock:
+        sock.sendall(f"CONNECT late.test:{there.port} HTTP/1.1\r\n\r\nearly".encode())
+        wait_until(lambda: names.queries, 5, lambda: "no question came")
+        sock.shutdown(socket.SHUT_WR)
+        names.set("late.test", ["127.0.0.1"])
+        assert sock.recv(100) == b""
+    (line,) = weir.audit()
+    assert (line["reason"], line["close"]) == ("client-left", "client")
+    assert there.connections == 0

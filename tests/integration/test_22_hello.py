@@ -1,0 +1,175 @@
+"""The server name of a TLS hello must be the target of its tunnel (T1 to T3, T5)."""
+
+import ssl
+
+import pytest
+
+from support.tunnel import read_to_end
+from support.wait import wait_until
+
+ALERT = b"\x15\x03\x03\x00\x02\x02"
+UNRECOGNIZED_NAME, ACCESS_DENIED = b"\x70", b"\x31"
+
+
+def hello(name):
+    """The first flight of a TLS client that asks for `name`; None: for none."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = context.wrap_bio(incoming, outgoing, server_hostname=name)
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    return outgoing.read()
+
+
+class Place:
+    """A gateway, and behind good.test a server that keeps what it gets in `got`."""
+
+    def __init__(self, gateway, server, hosts, network, first=b""):
+        self.got = []
+
+        def keep(connection):
+            connection.sendall(first)
+            self.got.append(read_to_end(connection))
+
+        self.port = server(keep).port
+        self.authority = f"good.test:{self.port}"
+        hosts.write_text("127.0.0.1 good.test\n")
+        allowed = [self.authority, f"127.0.0.1:{self.port}"]
+        self.weir = gateway(
+            {"allowedDomains": allowed, **network},
+            resolver={"servers": ["127.0.0.1:9"], "hostsFile": str(hosts)},
+        )
+
+    def received(self):
+        return wait_until(lambda: self.got, 5, "the server heard nothing")[0]
+
+    def refused(self, data, alert):
+        """`data` in a tunnel ends it with `alert`, and the server gets none of it."""
+        with self.weir.connect(self.authority, early=data) as tunnel:
+            assert tunnel.status == 200
+            assert tunnel.rest + tunnel.read_all() == ALERT + alert
+        assert self.received() == b""
+        (line,) = self.weir.audit()
+        assert (line["verdict"], line["reason"]) == ("deny", "sni-mismatch")
+        return line
+
+
+@pytest.fixture
+def place(gateway, server, tmp_path):
+    def make(network=None, first=b""):
+        return Place(gateway, server, tmp_path / "hosts", network or {}, first)
+
+    return make
+
+
+def passes(where, data, authority=None):
+    with where.weir.connect(authority or where.authority) as tunnel:
+        tunnel.send(data)
+        tunnel.end()
+        assert where.received() == data
+    (line,) = where.weir.audit()
+    assert line["verdict"] == "allow"
+    return line
+
+
+def test_the_target(place):
+    assert passes(place(), hello("good.test"))["sni"] == "good.test"
+
+
+def test_the_target_in_capitals(place):
+    assert passes(place(), hello("GOOD.test"))["sni"].lower() == "good.test"
+
+
+def test_another_name(place):
+    line = place().refused(hello("evil.test"), UNRECOGNIZED_NAME)
+    assert line["sni"] == "evil.test" and line["bytes_up"] == 0
+
+
+def test_no_name(place):
+    assert "sni" not in passes(place(), hello(None))
+
+
+def test_no_name_where_one_is_required(place):
+    place({"sni": "require"}).refused(hello(None), ACCESS_DENIED)
+
+
+def test_something_else_where_tls_is_required(place):
+    place({"sni": "require"}).refused(b"SSH-2.0-client\r\n", ACCESS_DENIED)
+
+
+def test_another_name_where_nobody_looks(place):
+    assert passes(place({"sni": "off"}), hello("evil.test"))["sni"] == "evil.test"
+
+
+def test_address_as_the_target(place):
+    """There is no name to compare with: it is recorded."""
+    where = place()
+    line = passes(where, hello("evil.test"), f"127.0.0.1:{where.port}")
+    assert line["sni"] == "evil.test"
+
+
+def test_in_single_bytes(place):
+    where, data = place(), hello("good.test")
+    with where.weir.connect(where.authority) as tunnel:
+        for byte in data:
+            tunnel.send(bytes([byte]))
+        tunnel.end()
+        assert where.received() == data
+
+
+def test_another_name_in_small_records(place):
+    """One record of the hello becomes many, each of 7 bytes."""
+    data = hello("evil.test")[5:]
+    records = b"".join(
+        b"\x16\x03\x01" + len(data[i : i + 7]).to_bytes(2, "big") + data[i : i + 7]
+        for i in range(0, len(data), 7)
+    )
+    place().refused(records, UNRECOGNIZED_NAME)
+
+
+@pytest.mark.parametrize("data", [
+    hello("good.test")[:100] + b"\xff" * 900,
+    b"\x16\x03\x01\x40\x00" + b"\x01\x00\xff\xff" + b"\x00" * 20000,
+], ids=["nonsense", "endless"])  # fmt: skip
+def test_malformed(place, data):
+    place().refused(data, ACCESS_DENIED)
+
+
+def test_cut_off(place):
+    where = place()
+    with where.weir.connect(where.authority) as tunnel:
+        tunnel.send(hello("evil.test")[:60])
+        tunnel.end()
+        assert tunnel.rest + tunnel.read_all() == ALERT + ACCESS_DENIED
+    assert where.received() == b""
+
+
+def test_server_that_speaks_first_is_not_held_back(place):
+    where = place(first=b"220 ready\r\n")
+    with where.weir.connect(where.authority) as tunnel:
+        assert tunnel.read(11) == b"220 ready\r\n"
+        tunnel.send(b"EHLO me\r\n")
+        tunnel.end()
+        assert where.received() == b"EHLO me\r\n"
+
+
+def test_server_that_speaks_while_a_hello_is_unfinished(place):
+    where = place(first=b"220 ready\r\n")
+    data = hello("good.test")
+    with where.weir.connect(where.authority, early=data[:50]) as tunnel:
+        assert tunnel.read(11) == b"220 ready\r\n"
+        tunnel.send(data[50:])
+        tunnel.end()
+        assert where.received() == data
+
+
+def test_hello_that_does_not_end(place):
+    """It has ten seconds from its first byte."""
+    where = place()
+    with where.weir.connect(where.authority, timeout=40) as tunnel:
+        tunnel.send(hello("good.test")[:50])
+        assert tunnel.read_all() == ALERT + ACCESS_DENIED
+    assert where.received() == b""
+    assert where.weir.audit()[0]["reason"] == "timeout"
