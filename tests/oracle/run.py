@@ -15,7 +15,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 FILES = ("names.txt", "addresses.txt")
 SKIP = 77
-NODE_MIN = 20
+NODE_MIN = 18
 # npm says so when it cannot reach its registry; anything else of it is a failure.
 UNREACHABLE = re.compile(
     r"\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH"
