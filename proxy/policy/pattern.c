@@ -49,16 +49,13 @@ static bool split(struct str entry, struct parts *out, struct err *e)
     return true;
 }
 
-static bool parse_ports(const struct parts *parts, struct pattern *p, struct err *e)
+/* ":443" or ":8000-8099", behind its colon. */
+static bool parse_ports(struct str text, struct pattern *p, struct err *e)
 {
-    struct str rest = parts->port, first = str_cut(&rest, '-');
-    bool is_range = first.n < parts->port.n;
+    struct str rest = text, first = str_cut(&rest, '-');
+    bool is_range = first.n < text.n;
 
-    p->first_port = 1;
-    p->last_port = PORT_MAX;
-    if (!parts->has_port)
-        return true;
-    if (str_equal(parts->port, STR("*")))
+    if (str_equal(text, STR("*")))
         return err_set(e, "\":*\" is not needed: without a port every port is meant");
     if (!str_to_uint(first, PORT_MAX, &p->first_port) || p->first_port == 0 ||
         !str_to_uint(is_range ? rest : first, PORT_MAX, &p->last_port) ||
@@ -261,12 +258,15 @@ bool pattern_parse(struct str entry, enum pattern_use use, struct pattern *p,
     struct parts parts = {0};
 
     p->kind = PATTERN_NONE;
+    p->first_port = 1;
+    p->last_port = PORT_MAX;
     p->ip = (struct ip){0};
     p->has_inner_star = false;
     p->name = (struct str){p->text, 0};
     p->text[0] = '\0';
     return spelling_check(entry, use, e) && split(entry, &parts, e) &&
-           parse_host(&parts, use, p, e) && parse_ports(&parts, p, e);
+           parse_host(&parts, use, p, e) &&
+           (!parts.has_port || parse_ports(parts.port, p, e));
 }
 
 const char *pattern_base(const struct pattern *p)
