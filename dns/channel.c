@@ -9,6 +9,8 @@
 
 #include <ares.h>
 
+#include "dns/sockets.h"
+
 enum {
     UDP_ANSWER_MAX = 1232, /* as DNS flag day 2020 has it: no fragments */
     SERVERS_COUNTED = 16,  /* more servers than this do not shorten the waiting */
@@ -135,7 +137,10 @@ static int set_up(struct channel *c, const char *resolv_conf, size_t servers,
     int mask = ARES_OPT_FLAGS | ARES_OPT_EDNSPSZ | ARES_OPT_LOOKUPS |
                ARES_OPT_SOCK_STATE_CB | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
                ARES_OPT_RESOLVCONF;
+    int rc;
 
+    /* Not ARES_FLAG_DNS0x20: a server that does not keep the case of a question would
+     * look as if it were silent. */
     set_patience(&options, servers, deadline);
 #ifdef ARES_OPT_UDP_MAX_QUERIES
     options.udp_max_queries = PORT_QUESTIONS;
@@ -146,7 +151,10 @@ static int set_up(struct channel *c, const char *resolv_conf, size_t servers,
     options.qcache_max_ttl = 0;
     mask |= ARES_OPT_QUERY_CACHE;
 #endif
-    return ares_init_options(&c->ares, &options, mask);
+    rc = ares_init_options(&c->ares, &options, mask);
+    if (rc == ARES_SUCCESS)
+        sockets_take(c->ares);
+    return rc;
 }
 
 static int set_servers(struct channel *c, const struct addr *servers, size_t count)

@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum {
     MESSAGE_MAX = 8192,
     REPLIES_MAX = 64,
-    QUESTIONS_MAX = 4096,
+    QUESTIONS_MAX = 65536,
     HEAD = 12,
     TRIES_MAX = 50,
     TYPE_A = 1,
@@ -35,9 +36,17 @@ struct question {
     size_t end; /* of the question in the message */
 };
 
+/* A TCP connection. */
+struct stream {
+    ev_io io;
+    struct dns_script *script;
+    LIST_ENTRY(stream) all;
+};
+
 struct dns_script {
     struct ev_loop *loop;
     ev_io udp, tcp;
+    LIST_HEAD(, stream) streams;
     char address[32];
     const struct dns_reply *replies[REPLIES_MAX];
     size_t reply_count;
@@ -241,27 +250,50 @@ static void on_udp(struct ev_loop *loop, ev_io *w, int revents)
     sendto(w->fd, m.bytes, m.len, 0, (struct sockaddr *)&from, from_len);
 }
 
-/* One question a connection, written by the client in one piece: all that is needed. */
-static void on_tcp(struct ev_loop *loop, ev_io *w, int revents)
+static void stream_free(struct stream *t)
 {
-    struct dns_script *s = w->data;
-    int fd = accept(w->fd, NULL, NULL);
+    ev_io_stop(t->script->loop, &t->io);
+    LIST_REMOVE(t, all);
+    close(t->io.fd);
+    free(t);
+}
+
+/* One question a connection, written by the client in one piece: all that is needed. */
+static void on_stream(struct ev_loop *loop, ev_io *w, int revents)
+{
+    struct stream *t = w->data;
     uint8_t bytes[MESSAGE_MAX], size[2];
-    ssize_t n = fd >= 0 ? recv(fd, bytes, sizeof bytes, 0) : -1;
+    ssize_t n = recv(w->fd, bytes, sizeof bytes, MSG_DONTWAIT);
     struct question q;
     struct message m;
 
     (void)loop, (void)revents;
     if (n >= 2 + HEAD) {
-        s->tcp_count++;
-        m = make_reply(note(s, bytes + 2, (size_t)n - 2, &q), &q, bytes + 2, true);
+        t->script->tcp_count++;
+        m = make_reply(note(t->script, bytes + 2, (size_t)n - 2, &q), &q, bytes + 2,
+                       true);
         size[0] = (uint8_t)(m.len >> 8);
         size[1] = (uint8_t)m.len;
-        send(fd, size, 2, MSG_MORE | MSG_NOSIGNAL);
-        send(fd, m.bytes, m.len, MSG_NOSIGNAL);
+        send(w->fd, size, 2, MSG_MORE | MSG_NOSIGNAL);
+        send(w->fd, m.bytes, m.len, MSG_NOSIGNAL);
     }
-    if (fd >= 0)
-        close(fd);
+    stream_free(t);
+}
+
+static void on_tcp(struct ev_loop *loop, ev_io *w, int revents)
+{
+    struct dns_script *s = w->data;
+    int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct stream *t = fd >= 0 ? calloc(1, sizeof *t) : NULL;
+
+    (void)revents;
+    if (t == NULL)
+        return;
+    t->script = s;
+    ev_io_init(&t->io, on_stream, fd, EV_READ);
+    t->io.data = t;
+    LIST_INSERT_HEAD(&s->streams, t, all);
+    ev_io_start(loop, &t->io);
 }
 
 /* The port that the kernel picks for UDP may be taken for TCP: then once more. */
@@ -321,6 +353,8 @@ void dns_script_free(struct dns_script **s)
 {
     if (*s == NULL)
         return;
+    while (!LIST_EMPTY(&(*s)->streams))
+        stream_free(LIST_FIRST(&(*s)->streams));
     ev_io_stop((*s)->loop, &(*s)->udp);
     ev_io_stop((*s)->loop, &(*s)->tcp);
     close((*s)->udp.fd);

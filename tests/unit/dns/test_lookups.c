@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "tests/support/dns_world.h"
@@ -219,6 +220,60 @@ static void test_localhost(void **state)
     assert_int_equal(dns_script_count(w->server, "notlocalhost", 1), 1);
 }
 
+static unsigned random_below(unsigned below)
+{
+    static uint32_t state = 1; /* always the same run */
+
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % below;
+}
+
+/* Everything at once, in an order that nobody thought of. The sanitizers watch; here it
+ * counts that each lookup ends once, or never after it was cancelled. */
+static void test_churn(void **state)
+{
+    enum { AT_ONCE = 40, STEPS = 4000, NAMES = 24 };
+    static struct dns_reply replies[NAMES];
+    static char names[NAMES][16];
+    static struct lookup_seen seen[AT_ONCE];
+    const struct resolver_options tight = {.deadline = 0.05,
+                                           .outstanding_max = 12,
+                                           .waiting_max = 30,
+                                           .cache_max = 6,
+                                           .ttl_floor = 0.001,
+                                           .negative_ttl = 0.001};
+    struct world *w = *state;
+
+    world_servers(w, &tight);
+    memset(seen, 0, sizeof seen);
+    for (unsigned i = 0; i < NAMES; i++) {
+        snprintf(names[i], sizeof names[i], "n%u.test", i);
+        replies[i] = (struct dns_reply){.name = names[i],
+                                        .trick = (enum dns_trick)(i % 11),
+                                        .rcode = i % 5 == 4 ? 2 : 0,
+                                        .ips = {"192.0.2.1", "2001:db8::1"}};
+        dns_script_say(w->server, &replies[i]);
+    }
+    for (unsigned i = 0; i < STEPS; i++) {
+        struct lookup_seen *s = &seen[random_below(AT_ONCE)];
+
+        if (s->lookup != NULL && random_below(3) == 0) {
+            lookup_cancel(&s->lookup);
+        } else if (s->lookup == NULL) {
+            *s = (struct lookup_seen){.cancels = &seen[random_below(AT_ONCE)]};
+            world_look(w, s, names[random_below(NAMES)]);
+        }
+        if (random_below(50) == 0)
+            resolver_flush(w->resolver);
+        if (random_below(8) == 0)
+            ev_run(w->loop, EVRUN_NOWAIT);
+        for (unsigned j = 0; j < AT_ONCE; j++)
+            assert_true(seen[j].calls <= 1 && (seen[j].calls == 0 || !seen[j].lookup));
+    }
+    for (unsigned i = 0; i < AT_ONCE; i++)
+        world_turn(w, &seen[i], WORLD_PATIENCE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +288,7 @@ int main(void)
         WORLD_TEST(test_busy),
         WORLD_TEST(test_hosts_first),
         WORLD_TEST(test_localhost),
+        WORLD_TEST(test_churn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "dns/servers.h"
 #include "tests/support/dns_world.h"
 #include "tests/support/private_net.h"
 
@@ -94,12 +95,63 @@ static void test_search_not_applied(void **state)
     dns_script_free(&server);
 }
 
+struct asked {
+    struct channel_query query;
+    unsigned calls;
+    enum lookup_status status;
+};
+
+static void on_answer(void *owner, const struct channel_answer *a)
+{
+    struct asked *q = owner;
+
+    q->calls++;
+    q->status = a->status;
+}
+
+/* Whoever rewrites resolv.conf all the time does not make channels pile up: the
+ * questions of the oldest fail. The clock is given, so nobody waits. */
+static void test_many_changes(void **state)
+{
+    enum { CHANGES = 8, KEPT = 5 };
+    struct world *w = *state;
+    struct dns_script *server = dns_script_new_at(w->loop, "127.0.0.1");
+    static const struct dns_reply drop = {.name = "a.test", .trick = DNS_DROP};
+    const struct resolver_options options = {.resolv_conf = w->resolv_conf,
+                                             .deadline = 60};
+    struct asked asked[CHANGES] = {0};
+    struct servers *servers;
+    struct err e;
+    char text[80];
+
+    dns_script_say(server, &drop);
+    assert_true(servers_new(w->loop, &options, &servers, &e));
+    for (int i = 0; i < CHANGES; i++) {
+        snprintf(text, sizeof text, "nameserver 127.0.0.1\n%*s\n", i, "");
+        world_write(w->resolv_conf, text);
+        assert_int_equal(servers_refresh(servers, 100 + 6 * i), i > 0);
+        assert_false(servers_refresh(servers, 103 + 6 * i)); /* not looked at */
+        channel_ask(servers_channel(servers), &asked[i].query, "a.test", 1, on_answer,
+                    &asked[i]);
+    }
+    assert_int_equal(servers_pending(servers), KEPT);
+    for (int i = 0; i < CHANGES; i++)
+        assert_int_equal(asked[i].calls, i < CHANGES - KEPT);
+    servers_free(&servers);
+    for (int i = 0; i < CHANGES; i++) {
+        assert_int_equal(asked[i].calls, 1);
+        assert_int_equal(asked[i].status, LOOKUP_FAILED);
+    }
+    dns_script_free(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WORLD_TEST(test_change_noticed),
         WORLD_TEST(test_next_server),
         WORLD_TEST(test_search_not_applied),
+        WORLD_TEST(test_many_changes),
     };
     char why[128];
 
