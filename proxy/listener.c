@@ -58,6 +58,8 @@ static void rest(struct listener *l, int error)
         l->told = ev_now(core->loop);
     }
     ev_io_stop(core->loop, &l->watch);
+    /* A timer that has fired keeps what was left of its time: none. */
+    ev_timer_set(&l->rest, rest_seconds, 0);
     ev_timer_start(core->loop, &l->rest);
 }
 
@@ -178,7 +180,7 @@ bool listener_open(struct session *s, int taken, bool own_namespace, struct err 
         add_own(l);
     ev_io_init(&l->watch, on_acceptable, l->fd, EV_READ);
     l->watch.data = l;
-    ev_timer_init(&l->rest, on_rested, rest_seconds, 0);
+    ev_init(&l->rest, on_rested);
     l->rest.data = l;
     ev_io_start(s->core->loop, &l->watch);
     l->next = s->listeners;
