@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "proxy/policy/deny_reasons.h"
+#include "proxy/policy/grow.h"
 #include "proxy/policy/network_keys.h"
 #include "proxy/policy/range.h"
 #include "proxy/policy/review.h"
@@ -89,6 +90,8 @@ static bool read_entry(struct loading *l, const cJSON *node, enum rule_list list
     if (!cJSON_IsString(node))
         return err_set(e, "expected a string");
     number = entries_add(&l->p->entries, list, l->level, str_from(node->valuestring));
+    l->nodes = grow(l->nodes, &l->node_room, number + 1, sizeof(cJSON *));
+    l->nodes[number] = node;
     return take(l, node, index, number, e);
 }
 
@@ -124,8 +127,7 @@ static bool take_allowed(struct loading *l, const cJSON *node, int index,
         !review_allowed(l, &p, node, index, e))
         return false;
     /* A list that an inner layer replaces is checked, and counts for nothing. */
-    if (l->level == l->p->allow_level ||
-        (l->level > l->p->allow_level && l->layers[l->level].adds))
+    if (loading_allows(l, l->level))
         trie_add(l->p->trie, &p, PATTERN_ALLOW, number);
     return true;
 }
@@ -243,22 +245,30 @@ static unsigned long next_generation(void)
     return atomic_fetch_add(&last, 1) + 1;
 }
 
+static void finish(struct loading *l)
+{
+    trie_seal(l->p->trie, review_twice, l);
+    review_covered(l);
+    l->p->generation = next_generation();
+}
+
 bool policy_load(const struct policy_layer *layers, size_t count, policy_warn_fn *warn,
                  void *warn_owner, struct policy **out, struct err *e)
 {
     struct loading l = {
         .layers = layers, .layer_count = count, .warn = warn, .warn_owner = warn_owner};
+    bool ok;
 
     assert(count <= POLICY_LAYERS_MAX);
     if (!policy_new(&l.p, e))
         return false;
-    if (!read_layers(&l, e)) {
+    ok = read_layers(&l, e);
+    if (ok)
+        finish(&l);
+    free(l.nodes);
+    if (!ok)
         policy_unref(&l.p);
-        return false;
-    }
-    trie_seal(l.p->trie, review_twice, &l);
-    review_covered(&l);
-    l.p->generation = next_generation();
-    *out = l.p;
-    return true;
+    else
+        *out = l.p;
+    return ok;
 }

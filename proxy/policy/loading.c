@@ -26,6 +26,12 @@ static const char *quote(const cJSON *node, char buf[QUOTED_MAX])
     return buf;
 }
 
+bool loading_allows(const struct loading *l, unsigned level)
+{
+    return level == l->p->allow_level ||
+           (level > l->p->allow_level && l->layers[level].adds);
+}
+
 const char *loading_place(const struct loading *l, unsigned level, const cJSON *node,
                           const char *key, int index, char buf[PLACE_MAX])
 {

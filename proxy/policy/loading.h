@@ -8,10 +8,16 @@ struct loading {
     struct policy *p;
     const struct policy_layer *layers; /* borrowed */
     size_t layer_count;
-    unsigned level;       /* the layer that is being read */
+    unsigned level;      /* the layer that is being read */
+    const cJSON **nodes; /* of each entry, by its number; borrowed from the documents */
+    size_t node_room;
     policy_warn_fn *warn; /* NULL: nobody listens */
     void *warn_owner;
 };
+
+/* Is the allow list of that layer in force? It is the last one that replaces, or one
+ * behind it that adds. */
+bool loading_allows(const struct loading *l, unsigned level);
 
 enum { PLACE_MAX = 288 };
 

@@ -1,8 +1,9 @@
 #include "proxy/policy/review.h"
 
+#include "proxy/base/utf8.h"
 #include "proxy/policy/suffix.h"
 
-enum { RULE_TEXT_MAX = 160 };
+enum { RULE_TEXT_MAX = 160, SHOWN_MAX = 64 };
 
 static const char allowed_key[] = "allowedDomains", denied_key[] = "deniedDomains";
 
@@ -60,16 +61,6 @@ void review_denied(const struct loading *l, const struct pattern *p, const cJSON
     note_inner_star(l, p, node, denied_key, index);
 }
 
-/* The node of an entry, for its line. */
-static const cJSON *node_of(const struct loading *l, const struct rule *rule,
-                            const char *key)
-{
-    const cJSON *list = json_get(l->layers[rule->level].network, key);
-
-    /* Only for a warning: the walk along the list is what cJSON offers. */
-    return cJSON_GetArrayItem(list, (int)rule->index);
-}
-
 void review_twice(void *owner, uint32_t first, uint32_t second)
 {
     const struct loading *l = owner;
@@ -80,8 +71,8 @@ void review_twice(void *owner, uint32_t first, uint32_t second)
     /* Lists of several layers may well say the same. */
     if (l->warn == NULL || a.level != b.level)
         return;
-    loading_warn(l, b.level, node_of(l, &b, key), key, (int)b.index,
-                 "is the same as [%u]", a.index);
+    loading_warn(l, b.level, l->nodes[second], key, (int)b.index, "is the same as [%u]",
+                 a.index);
 }
 
 /* An allow entry, and the deny entry that holds all of it. */
@@ -100,26 +91,25 @@ static bool on_match(void *owner, const struct trie_match *match)
     return c->by == NULL;
 }
 
-static void review_entry(const struct loading *l, const cJSON *node, int index)
+static void review_entry(const struct loading *l, uint32_t number)
 {
+    const struct entries *es = &l->p->entries;
+    struct rule allowed = entries_rule(es, number), denied;
     char text[RULE_TEXT_MAX];
     struct pattern p;
     struct cover c = {&p, NULL};
-    struct rule rule;
-    struct str entry;
     struct err e;
 
-    if (!pattern_parse(str_from(node->valuestring), PATTERN_ALLOW, &p, &e))
+    if (!pattern_parse(entries_text(es, number), PATTERN_ALLOW, &p, &e))
         return;
     trie_visit_pattern(l->p->trie, &p, on_match, &c);
     if (c.by == NULL)
         return;
-    rule = entries_rule(&l->p->entries, c.by->entry);
-    entry = entries_text(&l->p->entries, c.by->entry);
-    loading_warn(l, l->p->allow_level, node, allowed_key, index,
+    denied = entries_rule(es, c.by->entry);
+    loading_warn(l, allowed.level, l->nodes[number], allowed_key, (int)allowed.index,
                  "never allows anything: %s (\"%.*s\") denies all of it",
-                 policy_rule_text(l->p, &rule, text, sizeof text),
-                 STR_ARG(str_head(entry, 64)));
+                 policy_rule_text(l->p, &denied, text, sizeof text),
+                 STR_ARG(utf8_head(entries_text(es, c.by->entry), SHOWN_MAX)));
 }
 
 static bool has_denied(const struct loading *l)
@@ -132,12 +122,12 @@ static bool has_denied(const struct loading *l)
 
 void review_covered(const struct loading *l)
 {
-    const cJSON *list, *node;
-    int index = 0;
+    const struct entries *es = &l->p->entries;
 
     if (l->warn == NULL || !has_denied(l))
         return;
-    list = json_get(l->layers[l->p->allow_level].network, allowed_key);
-    cJSON_ArrayForEach(node, list)
-        review_entry(l, node, index++);
+    for (uint32_t i = 0; i < es->count; i++)
+        if (es->entry[i].list == RULE_ALLOWED_DOMAINS &&
+            loading_allows(l, es->entry[i].level))
+            review_entry(l, i);
 }

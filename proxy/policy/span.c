@@ -1,6 +1,5 @@
 #include "proxy/policy/span.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 static int compare(const void *a, const void *b)
@@ -9,19 +8,9 @@ static int compare(const void *a, const void *b)
 
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
+    if (x->last != y->last)
+        return x->last < y->last ? -1 : 1;
     return x->entry < y->entry ? -1 : x->entry > y->entry;
-}
-
-static void tell_twice(const struct span *spans, size_t i, span_twice_fn *twice,
-                       void *owner)
-{
-    /* Equal first ports stand together, in the order in which they were written. */
-    for (size_t j = i; j-- > 0 && spans[j].first == spans[i].first;) {
-        if (spans[j].last == spans[i].last) {
-            twice(owner, spans[j].entry, spans[i].entry);
-            return;
-        }
-    }
 }
 
 size_t spans_settle(struct span *spans, size_t count, span_twice_fn *twice, void *owner)
@@ -33,7 +22,8 @@ size_t spans_settle(struct span *spans, size_t count, span_twice_fn *twice, void
         return count;
     qsort(spans, count, sizeof *spans, compare);
     for (size_t i = 1; i < count; i++)
-        tell_twice(spans, i, twice, owner);
+        if (spans[i].first == spans[i - 1].first && spans[i].last == spans[i - 1].last)
+            twice(owner, spans[i - 1].entry, spans[i].entry);
     for (size_t i = 0; i < count; i++) {
         struct span s = spans[i];
 

@@ -13,9 +13,9 @@ struct span {
 /* Two entries of one list say the same; `first` was written earlier. */
 typedef void span_twice_fn(void *owner, uint32_t first, uint32_t second);
 
-/* Sorts, and cuts what overlaps, so that a port is in one span at most: of entries
- * that hold the same port the one with the lower first port keeps it, of those the
- * one that was written first. Returns how many are left. */
+/* Sorts, and cuts what overlaps, so that a port is in one span at most: of spans that
+ * hold the same port the one with the lower first port keeps it, then the one with the
+ * lower last port, then the one that was written first. Returns how many are left. */
 size_t spans_settle(struct span *spans, size_t count, span_twice_fn *twice,
                     void *owner);
 

@@ -51,6 +51,10 @@ static void test_command_line_adds(void **state)
                    "allow-list command.network.allowedDomains[0]");
     assert_verdict(p, ask_target(p, "c.test:1"), "not-on-allow-list");
     assert_verdict(p, ask_target(p, "d.test:1"), "deny-list network.deniedDomains[0]");
+    assert_int_equal(w.count, 1);
+    assert_non_null(strstr(w.text,
+                           "command.network.allowedDomains[1]: \"d.test\": never "
+                           "allows anything: network.deniedDomains[0]"));
     policy_unref(&p);
 }
 

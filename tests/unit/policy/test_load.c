@@ -215,6 +215,9 @@ static void test_noted_hosts(void **state)
         {"{\"deniedDomains\": [\"*\", \"*\"]}", 1, "deniedDomains[1]: \"*\": is the"},
         {"{\"allowedDomains\": [\"a.test\"], \"deniedDomains\": [\"a.test:80\"]}", 0,
          ""},
+        {"{\"allowedDomains\": [\"a.test:80-90\"], \"deniedDomains\": "
+         "[\"a.test:1-85\"]}",
+         0, ""},
         {"{\"allowedDomains\": [\"a.test:80\"], \"deniedDomains\": [\"a.test:1-99\"]}",
          1, "never allows anything: network.deniedDomains[0] (\"a.test:1-99\")"},
         {"{\"allowedDomains\": [\"a.b.test\", \"*.b.test\", \"b.test\"], "

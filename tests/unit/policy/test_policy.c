@@ -382,6 +382,8 @@ static void test_nat64(void **state)
         {"n.test:80", "64:ff9b:1::808:808", "allow-list"},
         {"n.test:80", "64:ff9b:1::a9fe:a9fe", PREFIX(6)},
         {"n.test:80", "64:ff9b:1:1::808:808", "address-private"},
+        /* Named, though it would be seen without. */
+        {"n.test:80", "64:ff9b::a9fe:a9fe", PREFIX(7)},
         /* Only ever a reason to deny. */
         {"[2001:db8:64::7f00:2]:80", NULL, "address-loopback network.nat64Prefixes[0]"},
     };
@@ -390,7 +392,7 @@ static void test_nat64(void **state)
     CHECK("{\"allowedDomains\": [\"n.test\", \"127.0.0.2\"], \"nat64Prefixes\": "
           "[\"2001:db8:64::/96\", \"2a00:1::/32\", \"2a00:200::/40\", "
           "\"2a00:3:1::/48\", \"2a00:4:1::/56\", \"2a00:5:1:1::/64\", "
-          "\"64:ff9b:1::/96\"]}",
+          "\"64:ff9b:1::/96\", \"64:ff9b::/96\"]}",
           rows);
 }
 

@@ -4,7 +4,7 @@
 /* H6: at whatever number of rules, and in whatever case, the table must answer as the
  * simplest matcher does, which is written here once more from the words of the
  * design. */
-enum { RULES_MAX = 10000, NAME_SIZE = 96, QUERIES = 4000 };
+enum { RULES_MAX = 10000, NAME_SIZE = 96, QUERIES = 4000, MATCHES = 2000000 };
 
 struct rule_text {
     char entry[NAME_SIZE]; /* without a port, lower case */
@@ -161,9 +161,11 @@ static void check_as_naive(size_t count)
     static struct rule_text rules[RULES_MAX];
     uint64_t seed = 88172645463325252u + count;
     struct trie *t = build(&seed, rules, count);
+    /* The simple matcher looks at every rule: fewer questions to longer lists. */
+    size_t queries = count * QUERIES > MATCHES ? MATCHES / count : QUERIES;
     unsigned hits = 0;
 
-    for (int i = 0; i < QUERIES; i++) {
+    for (size_t i = 0; i < queries; i++) {
         char name[NAME_SIZE];
         unsigned port = 1 + next(&seed) % 16;
         struct seen naive, got = {.port = port};
@@ -177,7 +179,7 @@ static void check_as_naive(size_t count)
         hits += naive.allow || naive.deny;
     }
     /* The test would show nothing if nothing ever matched. */
-    assert_true(count < 100 || hits > QUERIES / 20);
+    assert_true(count < 100 || hits > queries / 20);
     trie_free(&t);
     assert_null(t);
 }
