@@ -38,15 +38,16 @@ struct lookup_result {
 typedef void lookup_done_fn(void *owner, const struct lookup_result *result);
 
 struct resolver_options {
-    const char *const *servers;    /* "192.0.2.1", "192.0.2.1:5353", "[2001:db8::1]:53";
-                                    * NULL-terminated. NULL: resolv.conf, and a change of
-                                    * it is noticed (within 5 s of a lookup) */
-    const char *hosts_file;        /* NULL: /etc/hosts; "" for none */
-    const char *resolv_conf;       /* NULL: /etc/resolv.conf */
-    double deadline;               /* seconds a lookup may take; 0: 5 */
-    unsigned outstanding_max;      /* distinct questions under way; 0: 1000 */
-    unsigned waiting_max;          /* lookups waiting on them, all together; 0: 10000 */
-    unsigned cache_max;            /* names; 0: 10000 */
+    const char *const *servers; /* "192.0.2.1", "192.0.2.1:5353", "[2001:db8::1]:53";
+                                 * NULL-terminated. NULL: resolv.conf, and a change of
+                                 * it is noticed (within 5 s of a lookup) */
+    const char *hosts_file;     /* NULL: /etc/hosts; "" for none. One that is there and
+                                 * cannot be read fails every lookup */
+    const char *resolv_conf;    /* NULL: /etc/resolv.conf */
+    double deadline;            /* seconds a lookup may take; 0: 5 */
+    unsigned outstanding_max;   /* distinct questions under way; 0: 1000 */
+    unsigned waiting_max;       /* lookups waiting on them, all together; 0: 10000 */
+    unsigned cache_max;         /* names; 0: 10000 */
     double ttl_floor, ttl_ceiling; /* seconds; 0: 1 and 300 */
     double negative_ttl;           /* seconds; 0: 2 */
 };
@@ -55,10 +56,11 @@ struct resolver_options {
  * used. Nothing of `options` is kept. */
 bool resolver_new(struct ev_loop *loop, const struct resolver_options *options,
                   struct resolver **out, struct err *e);
-/* No lookup may be under way. */
+/* No lookup may be under way. Not from within `done`. */
 void resolver_free(struct resolver **r);
 
-/* `name` is canonical (target.h) and is copied. Never NULL. */
+/* `name` is canonical (target.h), no address, and is copied. Never NULL; gone when
+ * `done` is called. */
 struct lookup *resolver_lookup(struct resolver *r, struct str name,
                                lookup_done_fn *done, void *owner);
 void lookup_cancel(struct lookup **l); /* `done` will not come any more */
