@@ -22,7 +22,12 @@ for line in (__weir_list)
     test $fields[2] = . && continue
     set -l words -n "__fish_seen_subcommand_from $fields[1]" -l (string sub -s 3 -- $fields[2]) -d $fields[5]
     test $fields[3] != . && set -a words -s (string sub -s 2 -- $fields[3])
-    test $fields[4] != . && set -a words -x
-    test $fields[4] = FILE && set -a words -r -F
+    switch $fields[4]
+        case .
+        case FILE
+            set -a words -r -F
+        case '*'
+            set -a words -x
+    end
     complete -c weir $words
 end
