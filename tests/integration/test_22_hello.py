@@ -23,6 +23,34 @@ def hello(name):
     return outgoing.read()
 
 
+def vector(data, length_bytes):
+    return len(data).to_bytes(length_bytes, "big") + data
+
+
+def extension(kind, body):
+    return kind.to_bytes(2, "big") + vector(body, 2)
+
+
+def names(*listed):
+    """A server_name extension with these entries."""
+    entries = b"".join(b"\0" + vector(name, 2) for name in listed)
+    return extension(0, vector(entries, 2))
+
+
+def made_hello(*extensions):
+    """A hello with these extensions and no others, in one record."""
+    body = b"\x03\x03" + bytes(32) + vector(b"", 1) + vector(b"\x13\x01", 2)
+    body += vector(b"\0", 1) + vector(b"".join(extensions), 2)
+    return b"\x16\x03\x01" + vector(b"\x01" + vector(body, 3), 2)
+
+
+TARGET, OTHER = names(b"good.test"), names(b"evil.test")
+GREASE = extension(0x2A2A, b"")
+# Type outer, a cipher suite, a config id, a key and a payload.
+ECH_BODY = b"\0\0\1\0\1\x20" + vector(bytes(32), 2) + vector(bytes(64), 2)
+ECH = extension(0xFE0D, ECH_BODY)
+
+
 class Place:
     """A gateway, and behind good.test a server that keeps what it gets in `got`."""
 
@@ -173,3 +201,49 @@ def test_hello_that_does_not_end(place):
         assert tunnel.read_all() == ALERT + ACCESS_DENIED
     assert where.received() == b""
     assert where.weir.audit()[0]["reason"] == "timeout"
+
+
+@pytest.mark.parametrize("data", [
+    made_hello(GREASE, TARGET, extension(0x1A1A, b"x")),
+    made_hello(names(b"good.test.")),
+    made_hello(ECH, TARGET),
+    made_hello(TARGET) + b"\x17\x03\x03\x00\x01x",
+    made_hello(TARGET) + b"no record at all",
+], ids=["grease", "dot", "ech", "early-data", "garbage-behind"])  # fmt: skip
+def test_odd_hello_for_the_target(place, data):
+    assert passes(place(), data)["sni"].startswith("good.test")
+
+
+@pytest.mark.parametrize(("data", "alert"), [
+    (made_hello(ECH, OTHER), ACCESS_DENIED),
+    (made_hello(ECH), ACCESS_DENIED),
+    (made_hello(names(b"good.test", b"evil.test")), ACCESS_DENIED),
+    (made_hello(names(b"evil.test", b"good.test")), ACCESS_DENIED),
+    (made_hello(TARGET, OTHER), ACCESS_DENIED),
+    (made_hello(TARGET, TARGET), ACCESS_DENIED),
+    (made_hello(names(b"good.test\0.evil.test")), ACCESS_DENIED),
+    (made_hello(names(b"")), ACCESS_DENIED),
+    (made_hello(names(b"a" * 256)), ACCESS_DENIED),
+    (made_hello(names(b"127.0.0.1")), UNRECOGNIZED_NAME),
+    (made_hello(names(b"good.test..")), UNRECOGNIZED_NAME),
+    (made_hello(names(b".good.test")), UNRECOGNIZED_NAME),
+    (made_hello(names(b"xgood.test")), UNRECOGNIZED_NAME),
+    (b"\x15\x03\x01\x00\x02\x01\x00" + made_hello(OTHER), ACCESS_DENIED),
+    (b"\x16\x03\x01\x00\x00" * 9 + made_hello(TARGET), ACCESS_DENIED),
+    (made_hello(TARGET, extension(21, bytes(20000))), ACCESS_DENIED),
+], ids=["ech-other", "ech-nameless", "two", "two-swapped", "two-lists", "twice", "nul",
+        "empty", "long", "address", "two-dots", "dot-first", "prefix", "alert-first",
+        "empty-records", "too-long"])  # fmt: skip
+def test_hello_that_could_be_read_in_two_ways(place, data, alert):
+    place().refused(data, alert)
+
+
+def test_encrypted_hello_where_a_name_is_required(place):
+    """The name that counts is not shown."""
+    place({"sni": "require"}).refused(made_hello(ECH, TARGET), ACCESS_DENIED)
+
+
+def test_name_that_would_steer_a_terminal(place):
+    """Row P7: it is in the audit, as bytes."""
+    line = place().refused(made_hello(names(b'\x1b[2J"\n\xff')), UNRECOGNIZED_NAME)
+    assert line["sni"] == '\x1b[2J"\n\xff'
