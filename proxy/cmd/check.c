@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proxy/base/log.h"
+#include "proxy/cmd/check_files.h"
 #include "proxy/cmd/check_print.h"
 #include "proxy/cmd/cmd.h"
 
@@ -41,7 +42,9 @@ static const char details[] =
     "A target is host:port, a URL, an address ([::1]:443), or a host alone, which is\n"
     "asked for at port 443. \"-\" reads targets from standard input, one a line. "
     "Without\n"
-    "a target the file is checked and summed up. Options stand in front of targets.\n"
+    "a target the whole file is checked, for a start from the current folder, and "
+    "summed\n"
+    "up. Options stand in front of targets.\n"
     "\n"
     "Without -s and -f the settings are looked for where weir run looks for them.\n"
     "\n"
@@ -168,11 +171,14 @@ static void check_targets(struct check *c, int count, char **targets)
     }
 }
 
-static void sum_up(const struct check *c)
+static void sum_up(struct check *c)
 {
     struct str converted = judge_converted(c->judge);
+    struct err e;
 
-    if (converted.n > 0)
+    if (!check_files(c->judge, on_warning, c, &e))
+        unreadable(c, &e);
+    else if (converted.n > 0)
         fwrite(converted.p, 1, converted.n, stdout);
     else if (!c->quiet)
         check_print_summary(c->judge);

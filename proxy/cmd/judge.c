@@ -8,7 +8,6 @@
 #include "proxy/base/fd.h"
 #include "proxy/domain_list.h"
 #include "proxy/hostaddrs.h"
-#include "proxy/settings.h"
 
 enum { LIST_MAX = 16 * 1024 * 1024, APEX_ARENA = 1024 };
 
@@ -137,6 +136,11 @@ const cJSON *judge_network(const struct judge *j)
 struct str judge_converted(const struct judge *j)
 {
     return buf_view(&j->converted);
+}
+
+const struct settings *judge_settings(const struct judge *j)
+{
+    return j->gateway.doc == NULL ? &j->settings : NULL;
 }
 
 const struct policy *judge_policy(const struct judge *j)

@@ -4,6 +4,7 @@
 
 #include "dns/resolver.h"
 #include "proxy/policy/policy.h"
+#include "proxy/settings.h"
 
 /* Where the policy comes from: at most one of the three. None: the default places. */
 struct judge_source {
@@ -26,6 +27,8 @@ const char *judge_file(const struct judge *j);
 const cJSON *judge_network(const struct judge *j);
 /* The text of the settings that a plain list became; empty without one. */
 struct str judge_converted(const struct judge *j);
+/* NULL when it is a gateway file. */
+const struct settings *judge_settings(const struct judge *j);
 const struct policy *judge_policy(const struct judge *j);
 
 struct judged_addr {

@@ -197,6 +197,20 @@ def test_without_a_target_the_file_is_checked(weir, allow, settings):
     assert done.returncode == 2 and done.stdout == "" and '"*.com"' in done.stderr
 
 
+def test_without_a_target_the_files_are_checked_too(weir, settings, tmp_path):
+    for filesystem, says in [
+        ({"denyWrites": []}, 'unknown key "denyWrites" (did you mean "denyWrite"?)'),
+        ({"allowWrite": "."}, "filesystem.allowWrite"),
+        ({"denyRead": [7]}, "filesystem.denyRead[0]"),
+    ]:
+        file = settings({"filesystem": filesystem})
+        done = weir("check", "-s", file, cwd=tmp_path)
+        assert done.returncode == 2 and done.stdout == "", filesystem
+        assert f"{file}: line " in done.stderr and says in done.stderr
+    file = settings({"filesystem": {"allowWrite": ["."], "denyRead": ["settings.json"]}})
+    assert weir("check", "-s", file, cwd=tmp_path).returncode == 0
+
+
 def test_default_places(weir, tmp_path):
     home = {"HOME": tmp_path, "XDG_CONFIG_HOME": None}
     done = weir("check", "a.test", env=home)
