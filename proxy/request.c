@@ -29,12 +29,12 @@ static bool note(struct request *r, const struct policy *p, struct verdict v)
     return v.allow;
 }
 
-static struct verdict check_target(const struct request *r, const struct session *s)
+/* Without this host's addresses any could be one of them: `host` NULL denies. */
+static struct verdict check_target(const struct request *r, const struct session *s,
+                                   const struct hostaddrs *host)
 {
-    const struct hostaddrs *host = hostaddrs_now(s->core->dialler.host);
     struct verdict v = {.reason = REASON_ADDRESS_THIS_HOST};
 
-    /* Without this host's addresses any could be one of them. */
     if (host != NULL)
         v = policy_check_target(s->policy, &r->target, host);
     return v;
@@ -42,7 +42,7 @@ static struct verdict check_target(const struct request *r, const struct session
 
 bool request_judge_target(struct request *r, const struct session *s)
 {
-    return note(r, s->policy, check_target(r, s));
+    return note(r, s->policy, check_target(r, s, hostaddrs_now(s->core->dialler.host)));
 }
 
 /* Both texts of a tunnel into an arena that just holds them. A server name that is the
@@ -78,14 +78,14 @@ bool request_judge_hello(struct request *r, const struct session *s,
 
 static struct verdict judge_all(const struct request *r, const struct session *s)
 {
-    struct verdict v = check_target(r, s), more;
+    const struct hostaddrs *host = hostaddrs_now(s->core->dialler.host);
+    struct verdict v = check_target(r, s, host), more;
     struct ip ip = addr_ip(&r->event.addr);
 
     if (!v.allow)
         return v;
     if (r->target.kind == HOST_NAME && ip.family != 0) {
-        more = policy_check_addr(s->policy, &r->target, &ip,
-                                 hostaddrs_now(s->core->dialler.host));
+        more = policy_check_addr(s->policy, &r->target, &ip, host);
         if (!more.allow)
             return more;
     }
