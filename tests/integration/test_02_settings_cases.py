@@ -223,6 +223,24 @@ def test_CFG_07_an_unreadable_file():
     assert f"{file}: Permission denied" in done.stderr
 
 
+BROKEN = [
+    DATA / "CFG-07-cut.jsonc", DATA / "CFG-07-dupkey.json", DATA / "CFG-07-latin1.json",
+    DATA / "CFG-06-array.json", DATA / "CFG-06-network-null.json",
+    DATA / "CFG-04-star.json", DATA / "CFG-13.json", "/nowhere.json", "/dev/null", "/",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("file", BROKEN, ids=lambda file: pathlib.Path(file).name)
+def test_CFG_07_nothing_starts_with_what_does_not_load(weir, tmp_path, file):
+    done = weir("run", "-s", file, "--", "echo", "it runs", cwd=tmp_path)
+    assert done.returncode == 125 and done.stdout == ""
+    assert f"{file}: " in done.stderr and done.stderr.startswith("weir: ")
+    # The same text is no gateway file either: it lacks `listen`, at the least.
+    done = weir("gateway", "-f", file)
+    assert done.returncode == 2 and done.stdout == ""
+    assert f"{file}: " in done.stderr and "listening" not in done.stderr
+
+
 @pytest.mark.parametrize(
     "pattern",
     [

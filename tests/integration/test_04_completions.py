@@ -89,6 +89,13 @@ def test_bash_stops_at_the_first_word_that_is_no_option(bash):
     assert "--json" in bash("weir", "check", "-q", "--js")
 
 
+def test_bash_offers_programs_where_run_takes_one(bash):
+    assert "true" in bash("weir", "run", "-q", "tru")
+    assert "true" in bash("weir", "run", "--", "tru")
+    assert bash("weir", "run", "cat", "a f") == {"a file.json"}
+    assert bash("weir", "run", "-s", "a") == {"a file.json"}
+
+
 def shell(name):
     found = shutil.which(name) or pytest.skip(f"{name} is not installed")
     return found
