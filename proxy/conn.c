@@ -319,7 +319,7 @@ void conn_close_all(struct session *s)
 void conn_close_idle(struct session *s, double silent)
 {
     for (struct conn *c = s->conns, *next; c != NULL; c = next) {
-        bool quiet = in_tunnel(c) && ev_now(conn_loop(c)) - c->relay.moved >= silent;
+        bool quiet = in_tunnel(c) && relay_silent(&c->relay, silent);
 
         next = c->next;
         if (c->state == CONN_REQUEST || quiet)

@@ -110,9 +110,9 @@ static void connect_all(struct dial *d)
  * IPv4-mapped one is then dialled as the IPv4 that it is. When none survives the
  * refusal is the first in the order of enum reason: it does not hang on the order of
  * answers. */
-static void judge(struct dial *d, const struct ip *answered)
+static void judge(struct dial *d, const struct ip *answered,
+                  const struct hostaddrs *host)
 {
-    const struct hostaddrs *host = hostaddrs_now(d->dialler->host);
     struct verdict v = {.reason = REASON_ADDRESS_THIS_HOST};
     struct ip ip = *answered;
     struct addr addr;
@@ -148,6 +148,7 @@ static void lookup_failed(struct dial *d, const struct lookup_result *found)
 static void on_resolved(void *owner, const struct lookup_result *found)
 {
     struct dial *d = owner;
+    const struct hostaddrs *host = hostaddrs_now(d->dialler->host);
 
     d->lookup = NULL;
     d->result.ms_dns = found->seconds * 1000;
@@ -157,7 +158,7 @@ static void on_resolved(void *owner, const struct lookup_result *found)
     }
     assert(found->count <= LOOKUP_MAX);
     for (size_t i = 0; i < found->count; i++)
-        judge(d, &found->ips[i]);
+        judge(d, &found->ips[i], host);
     if (d->count == 0)
         finish(d);
     else

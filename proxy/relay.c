@@ -151,11 +151,21 @@ static bool read_once(struct relay *r, struct relay_way *w)
     return io != IO_ERROR;
 }
 
+static bool finished(const struct relay_way *w)
+{
+    return w->shut || w->dead;
+}
+
+/* When the other direction has finished both sockets are closed next, which says it
+ * too.
+ */
 static void pass_on_end(struct relay *r, struct relay_way *w, const char *who)
 {
+    const struct relay_way *other = w == &r->up ? &r->down : &r->up;
+
     if (!w->eof || w->shut || buf_len(&w->left) > 0)
         return;
-    if (!w->dead)
+    if (!w->dead && !finished(other))
         stream_shut(w->to);
     w->shut = true;
     if (r->close == NULL)
@@ -176,11 +186,6 @@ static bool move(struct relay *r, struct relay_way *w, const char *who)
     }
     pass_on_end(r, w, who);
     return true;
-}
-
-static bool finished(const struct relay_way *w)
-{
-    return w->shut || w->dead;
 }
 
 /* What `in` needs of its source, and `out`, which ends there, of its destination. */
@@ -230,4 +235,10 @@ void relay_release(struct relay *r, struct buf *first, bool eof)
 bool relay_half_closed(const struct relay *r)
 {
     return finished(&r->up) || finished(&r->down);
+}
+
+bool relay_silent(const struct relay *r, double seconds)
+{
+    return buf_len(&r->up.left) == 0 && buf_len(&r->down.left) == 0 &&
+           ev_now(r->pool->loop) - r->moved >= seconds;
 }

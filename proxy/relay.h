@@ -68,5 +68,7 @@ enum relay_status relay_run(struct relay *r);
 
 /* One side has said its last, the other goes on. */
 bool relay_half_closed(const struct relay *r);
+/* Nothing has moved for `seconds`, and nothing waits to be taken. */
+bool relay_silent(const struct relay *r, double seconds);
 
 #endif
