@@ -271,6 +271,13 @@ static void emit(struct access_list *l, struct above *a, struct node *n)
     push(a, n, mount);
 }
 
+static void sort_rules(struct access_list *l)
+{
+    /* Without rules there is no array, and qsort() must not be given a null pointer. */
+    if (l->rule_count > 0)
+        qsort(l->rules, l->rule_count, sizeof *l->rules, compare);
+}
+
 bool access_compile(struct access_list *l, struct err *e)
 {
     struct above *a = malloc(sizeof *a);
@@ -280,9 +287,9 @@ bool access_compile(struct access_list *l, struct err *e)
         abort();
     l->mount_count = 0;
     l->root = ACCESS_READ;
-    qsort(l->rules, l->rule_count, sizeof *l->rules, compare);
+    sort_rules(l);
     add_pins(l, a);
-    qsort(l->rules, l->rule_count, sizeof *l->rules, compare);
+    sort_rules(l);
     start_above(a);
     while (at < l->rule_count) {
         struct node n = take_node(l, &at);
