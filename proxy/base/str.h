@@ -44,7 +44,8 @@ static inline struct str str_skip(struct str s, size_t from)
 {
     if (from > s.n)
         from = s.n;
-    return (struct str){s.p + from, s.n - from};
+    /* An empty view may have no bytes at all, and adding 0 to NULL is undefined. */
+    return from == 0 ? s : (struct str){s.p + from, s.n - from};
 }
 
 /* The first `n` bytes, or all when there are fewer. */

@@ -151,7 +151,7 @@ bool check_target_parse(struct str text, struct arena *a, struct target *t,
                         enum port_from *from, struct err *e)
 {
     struct str scheme = {0}, rest = text;
-    struct authority parts;
+    struct authority parts = {0};
     unsigned port = CHECK_PORT_ASSUMED;
 
     if (text.n == 0)

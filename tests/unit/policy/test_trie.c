@@ -128,8 +128,10 @@ static struct trie *build(uint64_t *seed, struct rule_text *rules, size_t count)
         struct err e;
 
         random_rule(seed, &rules[i]);
-        snprintf(text, sizeof text, "%s%s:%u-%u", rules[i].entry,
-                 next(seed) % 2 ? "." : "", rules[i].first, rules[i].last);
+        assert_in_range(snprintf(text, sizeof text, "%s%s:%u-%u", rules[i].entry,
+                                 next(seed) % 2 ? "." : "", rules[i].first,
+                                 rules[i].last),
+                        1, sizeof text - 1);
         random_case(seed, text);
         if (!pattern_parse(str_from(text), rules[i].use, &p, &e))
             fail_msg("%s: %s", text, e.text);
