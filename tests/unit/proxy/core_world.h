@@ -110,8 +110,8 @@ static inline bool core_world_turn(struct core_world *w, double seconds)
         }                                                        \
     } while (0)
 
-/* A listening socket on an address of loopback, and its port. */
-static inline int core_world_listen(const char *text, unsigned *port)
+/* -1 when the port is taken. */
+static inline int core_world_try_listen(const char *text, unsigned *port)
 {
     struct ip ip = {0};
     struct addr a;
@@ -120,12 +120,41 @@ static inline int core_world_listen(const char *text, unsigned *port)
     assert_true(ip_parse(str_from(text), &ip));
     a = addr_from_ip(&ip, *port);
     fd = socket(a.sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, &a.sa, a.len), 0);
-    assert_int_equal(listen(fd, 64), 0);
+    if (bind(fd, &a.sa, a.len) != 0 || listen(fd, 64) != 0) {
+        close(fd);
+        return -1;
+    }
     a.len = sizeof a.v6;
     getsockname(fd, &a.sa, &a.len);
     *port = addr_port(&a);
     return fd;
+}
+
+/* A listening socket on an address of loopback, and its port. */
+static inline int core_world_listen(const char *text, unsigned *port)
+{
+    int fd = core_world_try_listen(text, port);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* Two addresses, one port: one that the kernel gave for the first may be taken on the
+ * second. */
+static inline unsigned core_world_listen_pair(const char *one, const char *other,
+                                              int fds[2])
+{
+    for (int tries = 0; tries < 20; tries++) {
+        unsigned port = 0;
+
+        fds[0] = core_world_listen(one, &port);
+        fds[1] = core_world_try_listen(other, &port);
+        if (fds[1] >= 0)
+            return port;
+        close(fds[0]);
+    }
+    fail_msg("no port is free on both %s and %s", one, other);
+    return 0;
 }
 
 #endif

@@ -116,9 +116,9 @@ static void test_denied_address(void **state)
 static void test_survivor(void **state)
 {
     struct core_world *w = *state;
-    unsigned port = 0;
-    autofd int listener = core_world_listen("127.0.0.1", &port);
-    autofd int other = core_world_listen("127.0.0.2", &port);
+    int fds[2];
+    unsigned port = core_world_listen_pair("127.0.0.1", "127.0.0.2", fds);
+    autofd int listener = fds[0], other = fds[1];
     struct policy *p = policy_allowing("\"two.test:%u\", \"127.0.0.1:%u\"", port, port);
     struct seen seen = dial(w, p, "two.test", port);
 
@@ -132,9 +132,9 @@ static void test_survivor(void **state)
 static void test_ipv6_first(void **state)
 {
     struct core_world *w = *state;
-    unsigned port = 0;
-    autofd int six = core_world_listen("::1", &port);
-    autofd int four = core_world_listen("127.0.0.1", &port);
+    int fds[2];
+    unsigned port = core_world_listen_pair("::1", "127.0.0.1", fds);
+    autofd int six = fds[0], four __attribute__((unused)) = fds[1];
     struct policy *p = policy_allowing(
         "\"six.test:%u\", \"[::1]:%u\", \"127.0.0.1:%u\"", port, port, port);
     struct seen seen = dial(w, p, "six.test", port);
