@@ -1,7 +1,9 @@
 #include "launcher/command.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,6 +15,7 @@
 #include "launcher/seccomp.h"
 #include "launcher/tree.h"
 #include "proxy/base/fd.h"
+#include "proxy/base/str.h"
 
 enum { STATUS_REFUSED = 125, STATUS_NOT_EXEC = 126, STATUS_NOT_FOUND = 127 };
 /* <linux/close_range.h>: the descriptors close at exec, so that a failure can still be
@@ -43,6 +46,34 @@ static bool confine(const struct supervisor *s, struct err *e)
     return good;
 }
 
+/* A folder of PATH that may not be searched makes execvpe() say that permission is
+ * denied, whatever the name: only a file that is there can be called not executable. */
+static bool is_on_path(const char *name)
+{
+    const char *path = getenv("PATH");
+    struct str rest = str_from(path != NULL ? path : "");
+    char file[PATH_MAX];
+
+    if (strchr(name, '/') != NULL)
+        return true;
+    while (rest.n > 0) {
+        struct str folder = str_cut(&rest, ':');
+
+        if (snprintf(file, sizeof file, STR_FMT "/%s", STR_ARG(folder), name) <
+                PATH_MAX &&
+            access(file, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int not_run_status(const char *name, int error)
+{
+    if (error == ENOENT || (error == EACCES && !is_on_path(name)))
+        return STATUS_NOT_FOUND;
+    return STATUS_NOT_EXEC;
+}
+
 void command_become(const struct supervisor *s, int report)
 {
     const char *name = s->plan->argv[0];
@@ -60,6 +91,8 @@ void command_become(const struct supervisor *s, int report)
     sigprocmask(SIG_SETMASK, &s->mask, NULL);
     execvpe(name, s->plan->argv, s->plan->env);
     failed = errno;
+    if (not_run_status(name, failed) == STATUS_NOT_FOUND)
+        failed = errno = ENOENT;
     err_sys(&e, "cannot run \"%.200s\"", name);
-    give_up(report, failed == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXEC, e.text);
+    give_up(report, not_run_status(name, failed), e.text);
 }
