@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from support import certs, dns, netns, program, servers  # noqa: E402
+from support import certs, dns, netns, program, sandbox, servers  # noqa: E402
 from support.gateway import Gateway, gateway_settings  # noqa: E402
 
 
@@ -145,3 +145,9 @@ def netns_pair(closing):
             pytest.skip(f"network namespaces cannot be made here: {error}")
 
     return make
+
+
+@pytest.fixture(params=sandbox.identities())
+def box(request, closing):
+    """A place to run `weir run` in, once as root and once as a user: support/sandbox.py."""
+    return closing(sandbox.Box(request.param))
