@@ -304,7 +304,7 @@ def kernel():
     for name, args in plain.items():
         if number(name) is not None:
             attempt(name, lambda n=name, a=args: call(number(n), *a))
-    for unknown in (480, 500, 1000, 0x3fffffff):
+    for unknown in (470, 480, 500, 1000, 0x3fffffff):
         attempt(f"call {unknown}", lambda u=unknown: call(u))
 
 
