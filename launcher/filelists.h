@@ -24,7 +24,6 @@ struct filelists {
     struct filelists_doubt *doubts;
     size_t doubt_count, doubt_room;
     bool disabled, allow_git_config, has_deny_read;
-    size_t depth; /* mandatoryDenySearchDepth; 0: the default */
 };
 
 /* On false *e names line, key and entry. filelists_done() is due either way. */

@@ -237,6 +237,11 @@ bool supervisor_run(const struct supervisor *s, struct err *e)
         _exit(c.status);
     }
     release_stdio();
+    /* What it had was for making the sandbox. Signals to its children need none. */
+    if (!privileges_drop(e)) {
+        kill(c.init, SIGKILL);
+        return false;
+    }
     watch(s, &c, signals);
     if (c.init > 0)
         kill(c.init, SIGKILL);

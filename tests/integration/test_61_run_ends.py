@@ -135,6 +135,8 @@ def test_kill_9_at_any_time(box):
 def test_a_full_temporary_folder_goes_too(box):
     done = box.sh("head -c 1000000 /dev/zero > $TMPDIR/x; ls -l $TMPDIR/x; stat -c %a $TMPDIR")
     assert "1000000" in done.stdout and done.stdout.endswith("700\n")
+    size = box.sh("df -B1 --output=size $TMPDIR | tail -1; stat -f -c %c $TMPDIR").stdout.split()
+    assert int(size[0]) <= 2 << 30 and int(size[1]) <= 1 << 20
     again = box.sh("ls -A $TMPDIR | wc -l; echo $TMPDIR")
     assert again.stdout.startswith("0\n")
     assert not os.path.exists(again.stdout.split()[1])
