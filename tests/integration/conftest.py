@@ -8,6 +8,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from support import certs, dns, netns, program, sandbox, servers  # noqa: E402
+from support.doorway import Doorway  # noqa: E402
 from support.gateway import Gateway, gateway_settings  # noqa: E402
 
 
@@ -151,3 +152,9 @@ def netns_pair(closing):
 def box(request, closing):
     """A place to run `weir run` in, once as root and once as a user: support/sandbox.py."""
     return closing(sandbox.Box(request.param))
+
+
+@pytest.fixture
+def doorway(gateway, closing, dns_server):
+    """doorway(**network): a gateway to ask with raw bytes; see support/doorway.py."""
+    return lambda **network: Doorway(gateway, closing, dns_server, **network)
