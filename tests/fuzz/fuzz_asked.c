@@ -58,15 +58,16 @@ static size_t count_lines(struct str s)
 
 static void try_list(struct str list)
 {
+    /* One byte order mark is taken off by the reader itself, and no line. */
+    size_t mark = str_starts(list, UTF8_BOM) ? UTF8_BOM.n : 0;
+    struct str text = str_skip(list, mark);
     struct json_doc *doc = NULL;
     struct buf out;
     struct err e = {""};
 
     buf_init(&out, OUT_MAX);
-    if (str_starts(list, UTF8_BOM))
-        list = str_skip(list, UTF8_BOM.n);
     if (domain_list_convert(list, &out, &e)) {
-        size_t lines = count_lines(list) + (list.n > 0 && list.p[list.n - 1] != '\n');
+        size_t lines = count_lines(text) + (text.n > 0 && text.p[text.n - 1] != '\n');
 
         if (count_lines(buf_view(&out)) != lines + 1)
             abort();
