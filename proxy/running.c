@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <ev.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -16,6 +17,9 @@ static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
 /* Blocked only, so that a terminal that asks background processes to stop when they
  * write does not stop us at the summary. */
 static const int held[] = {SIGTTOU};
+
+/* What the launcher calls it in its hand-off; there is one policy here. */
+#define RUNNING_POLICY "run"
 
 enum { STATUS_WEIR = 125 };
 
@@ -58,8 +62,7 @@ static struct policy *find_policy(void *owner, const char *name)
 {
     const struct running *r = owner;
 
-    (void)name;
-    return r->options->policy;
+    return strcmp(name, RUNNING_POLICY) == 0 ? r->options->policy : NULL;
 }
 
 static void on_attached(void *owner, struct session *s)
@@ -134,7 +137,16 @@ static void on_process(struct ev_loop *loop, ev_io *w, int events)
 }
 
 /* What the terminal sends (SI_KERNEL) it has sent to the command too, which is in our
- * group: once is enough. */
+ * group: once is enough. When it goes away, only the first process of the session is
+ * told, with SIGHUP; that may be us, as under "ssh -t" or "script". */
+static bool reached_command(const struct running *r,
+                            const struct signalfd_siginfo *info)
+{
+    if (info->ssi_code != SI_KERNEL || r->options->own_group)
+        return false;
+    return info->ssi_signo != SIGHUP || getsid(0) != getpid();
+}
+
 static void on_signal(struct ev_loop *loop, ev_io *w, int events)
 {
     struct running *r = w->data;
@@ -142,7 +154,7 @@ static void on_signal(struct ev_loop *loop, ev_io *w, int events)
 
     (void)loop, (void)events;
     while (read(w->fd, &info, sizeof info) == (ssize_t)sizeof info)
-        if (info.ssi_code != SI_KERNEL || r->options->own_group)
+        if (!reached_command(r, &info))
             leash_send(r->sandbox->leash, LEASH_SIGNAL, (int)info.ssi_signo, NULL);
 }
 

@@ -145,6 +145,20 @@ def test_sbx_14_under_a_shell(box, terminal):
     tty.wait()
 
 
+def test_sbx_14_the_terminal_goes_away(box):
+    """The first process of the session is told, and that is us; the command must hear."""
+    tree = {"filesystem": {"allowWrite": ["."]}}
+    settings = box.settings(tree)
+    tty = Terminal(
+        box, "-s", settings, "sh", "-c",
+        "trap 'echo HUP > heard; exit' HUP; echo ready; while :; do sleep .05; done",
+    )  # fmt: skip
+    tty.expect("ready")
+    os.close(tty.fd)
+    wait_until(lambda: os.waitpid(tty.pid, os.WNOHANG)[0], 30, "still running")
+    assert (box.work / "heard").read_text() == "HUP\n"
+
+
 def test_a_shell_inside_has_job_control(box, terminal):
     """It takes the foreground for its jobs; outside gets it back at its end."""
     tty = terminal(
