@@ -48,7 +48,8 @@ enum step asking_refuse_limit(struct conn *c)
     return refuse(c, REASON_LIMIT, 503, "too many connections");
 }
 
-/* The client has gone before there was an answer. */
+/* The client has gone before there was an answer, or sends no more and has sent nothing
+ * that somebody could answer. */
 static enum step leave(struct conn *c)
 {
     dial_cancel(&c->request.dial);
@@ -137,12 +138,20 @@ static enum step drop_early(struct conn *c)
     return conn_enter(c, CONN_END);
 }
 
+/* All that the client wants to say came with its request (`nc -N`). Its end is read
+ * again, and passed on, when the tunnel stands; a watcher would only spin on it. */
+static bool has_said_all(struct conn *c)
+{
+    stream_want(&c->client, conn_loop(c), 0);
+    return buf_len(&c->in) > 0;
+}
+
 enum step step_dial(struct conn *c)
 {
     struct request *r = &c->request;
     enum io io = conn_read_ahead(c);
 
-    if (io == IO_EOF || io == IO_ERROR)
+    if (io == IO_ERROR || (io == IO_EOF && !has_said_all(c)))
         return leave(c);
     if (buf_len(&c->in) > conn_limits(c)->early_bytes)
         return drop_early(c);

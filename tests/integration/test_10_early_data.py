@@ -6,6 +6,7 @@ import time
 import pytest
 
 from support.servers import echo
+from support.tunnel import read_to_end
 from support.wait import wait_until
 
 
@@ -50,7 +51,8 @@ def test_too_much_of_it_ends_the_connection(gateway, dns_server):
 
 
 def test_leaving_before_the_answer(gateway, dns_server, server):
-    """Nothing is dialled for a client that has gone, also when it only half closed."""
+    """Nothing is dialled for a client that has gone, nor for one that sends no more and
+    has sent nothing."""
     there = server(echo)
     names = dns_server({"late.test": "DROP"})
     weir = gateway(
@@ -58,7 +60,7 @@ def test_leaving_before_the_answer(gateway, dns_server, server):
         resolver=names,
     )
     with weir.dial() as sock:
-        sock.sendall(f"CONNECT late.test:{there.port} HTTP/1.1\r\n\r\nearly".encode())
+        sock.sendall(f"CONNECT late.test:{there.port} HTTP/1.1\r\n\r\n".encode())
         wait_until(lambda: names.queries, 5, lambda: "no question came")
         sock.shutdown(socket.SHUT_WR)
         names.set("late.test", ["127.0.0.1"])
@@ -66,3 +68,33 @@ def test_leaving_before_the_answer(gateway, dns_server, server):
     (line,) = weir.audit()
     assert (line["reason"], line["close"]) == ("client-left", "client")
     assert there.connections == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "good.test"])
+@pytest.mark.parametrize("size", [1, 60000])
+def test_all_that_is_said_at_once(gateway, dns_server, echo_server, host, size):
+    """`nc -N`: request, data and end in one go; the end is passed on behind the data."""
+    port = echo_server()
+    names = dns_server({"good.test": ["127.0.0.1"]})
+    weir = gateway(
+        {"allowedDomains": [f"good.test:{port}", f"127.0.0.1:{port}"]}, resolver=names
+    )
+    with weir.dial() as sock:
+        sock.sendall(f"CONNECT {host}:{port} HTTP/1.1\r\n\r\n".encode() + b"x" * size)
+        sock.shutdown(socket.SHUT_WR)
+        said = read_to_end(sock)
+    assert said.startswith(b"HTTP/1.1 200 ") and said.endswith(b"\r\n\r\n" + b"x" * size)
+    (line,) = weir.audit()
+    assert (line["bytes_up"], line["bytes_down"]) == (size, size)
+
+
+@pytest.mark.parametrize("asked, status", [
+    ("CONNECT evil.test:443 HTTP/1.1\r\n\r\n", 403), ("CONNECT evil.test HTTP/1.1\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\n\r\n", 400), ("CONNECT evil.test:443 HTTP/1.1\r\n\r\nx", 403),
+])  # fmt: skip
+def test_a_refusal_is_heard_by_who_says_no_more(gateway, asked, status):
+    weir = gateway({"allowedDomains": ["good.test"]})
+    with weir.dial() as sock:
+        sock.sendall(asked.encode())
+        sock.shutdown(socket.SHUT_WR)
+        assert read_to_end(sock).startswith(b"HTTP/1.1 %d " % status)

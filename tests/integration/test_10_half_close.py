@@ -4,6 +4,7 @@ import socket
 import struct
 
 from support.tunnel import read_to_end
+from support.wait import wait_until
 
 
 def test_client_says_its_last_first(gateway, tcp_server):
@@ -35,7 +36,9 @@ def test_server_says_its_last_first(gateway, tcp_server):
         tunnel.send(b"and now me")
         tunnel.end()
         line = weir.audit()[0]
-    assert got == [b"and now me"] and line["close"] == "server"
+    # The server's thread may be a moment behind.
+    assert wait_until(lambda: got, 5, "the server heard nothing") == [b"and now me"]
+    assert line["close"] == "server"
 
 
 def test_reset_of_the_server_is_no_clean_end(gateway, tcp_server):

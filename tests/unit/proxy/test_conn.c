@@ -415,6 +415,33 @@ static void test_too_much_early_data(void **state)
     fixture_free(f);
 }
 
+/* Its end may come before the answer, when there is something to pass on ahead of it.
+ */
+static void test_client_says_all_at_once(void **state)
+{
+    struct fixture *f = fixture_new(&limits_default);
+    int client = client_open(f), server = -1;
+    char got[TEXT_MAX];
+
+    (void)state;
+    ask(f, client, "good.test");
+    say(client, "all of it");
+    shutdown(client, SHUT_WR);
+    core_world_until(&f->w,
+                     (server = accept4(f->server, NULL, NULL, SOCK_CLOEXEC)) >= 0);
+    assert_true(hear(f, server, NULL, got));
+    assert_string_equal(got, "all of it");
+    say(server, "and the answer");
+    fd_close(&server);
+    assert_true(hear(f, client, NULL, got));
+    assert_non_null(strstr(got, " 200 "));
+    assert_non_null(strstr(got, "\r\n\r\nand the answer"));
+    core_world_until(&f->w, f->event_count == 1);
+    expect_event(f, 0, REASON_ALLOW_LIST, "client");
+    fd_close(&client);
+    fixture_free(f);
+}
+
 /* The client leaves while its name is looked up: nothing is dialled. */
 static void test_client_leaves(void **state)
 {
@@ -423,7 +450,7 @@ static void test_client_leaves(void **state)
 
     (void)state;
     set_policy(f, "nowhere.test");
-    say(client, "CONNECT nowhere.test:443 HTTP/1.1\r\n\r\nearly");
+    say(client, "CONNECT nowhere.test:443 HTTP/1.1\r\n\r\n");
     core_world_until(&f->w, session_connections(f->session) == 1);
     core_world_turn(&f->w, 0.01);
     shutdown(client, SHUT_WR);
@@ -456,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_idle_deadline),
         cmocka_unit_test(test_half_closed_deadline),
         cmocka_unit_test(test_too_much_early_data),
+        cmocka_unit_test(test_client_says_all_at_once),
         cmocka_unit_test(test_client_leaves),
         cmocka_unit_test(test_size),
     };
