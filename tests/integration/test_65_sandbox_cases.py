@@ -4,7 +4,9 @@ program to the proxy (PRO), and what a sandbox does not open by itself (SBX).
 Needs root for those with names: a hosts file is mounted and namespaces are made.
 """
 
+import json
 import os
+import pathlib
 import re
 import shutil
 import socket
@@ -13,11 +15,13 @@ import subprocess
 import pytest
 
 from support import servers, world
+from support.doorway import head
 
 API = "api.example.test"
 ALLOWED = {"allowedDomains": [f"{API}:443", f"{API}:50051"]}
 PYTHON = "/usr/bin/python3"
 PROXY = "http://127.0.0.1:3128"
+BYTES = pathlib.Path(__file__).resolve().parents[1] / "data/bytes"
 
 
 def needs(program):
@@ -34,7 +38,8 @@ class Site:
         b = self.world.pair.b
         self.servers = [
             servers.serve_http(
-                servers.listen_on(world.SERVER, 443, b), {"*": b"hello from the api\n"}, context
+                servers.listen_on(world.SERVER, 443, b), {"*": b"hello from the api\n"},
+                context
             ),
             servers.serve(servers.listen_on(world.SERVER, 50051, b), servers.echo),
         ]
@@ -78,7 +83,8 @@ def test_PRO_10_all_proxy_is_http(site, mode):
         pytest.skip("needs requests (Debian package python3-requests)")
     done = site.run(mode, [PYTHON, "-c", code])
     assert "hello from the api" in done.stdout, done.stderr
-    values = environment(site, mode, {"ALL_PROXY": "socks5h://x", "all_proxy": "socks5://y"})
+    env = {"ALL_PROXY": "socks5h://x", "all_proxy": "socks5://y"}
+    values = environment(site, mode, env)
     assert values["ALL_PROXY"] == values["all_proxy"] == PROXY
     assert not [name for name, value in values.items() if "socks" in value]
 
@@ -124,7 +130,8 @@ def test_PRO_16_java_is_told_by_properties(site, mode):
     store = site.world.folder / f"trust-{mode}.p12"
     subprocess.run(
         [keytool, "-importcert", "-noprompt", "-alias", "ca", "-file", site.world.ca,
-         "-keystore", str(store), "-storepass", "changeit"], check=True, capture_output=True,
+         "-keystore", str(store), "-storepass", "changeit"], check=True,
+         capture_output=True,
     )  # fmt: skip
     store.chmod(0o644)
     source = site.world.work / "Show.java"
@@ -140,7 +147,7 @@ def test_PRO_16_java_is_told_by_properties(site, mode):
     assert "Picked up JAVA_TOOL_OPTIONS: -Duser.x=1" in done.stderr
 
 
-@pytest.mark.parametrize("argv", [["curl", "-sS"], ["wget", "-qO-"]], ids=["curl", "wget"])
+@pytest.mark.parametrize("argv", [["curl", "-sS"], ["wget", "-qO-"]], ids=lambda a: a[0])
 @pytest.mark.parametrize("given", ["HTTPS_PROXY", "https_proxy", "nothing"])
 def test_PRO_17_upper_and_lower_case(site, mode, argv, given):
     """Whatever the caller had set, and in whichever case the program looks."""
@@ -183,6 +190,35 @@ def test_PRO_30_who_refused(site, mode):
         told = [line for line in ours if "denied.test:443" in line and "denied 1" in line]
         assert len(told) == 1, done.stderr
         assert any("allow" in line and "denied.test:443" in line for line in ours), ours
+
+
+ASK = """
+import socket, sys
+for line in sys.stdin:
+    s = socket.create_connection(("127.0.0.1", 3128), 20)
+    s.sendall(bytes.fromhex(line)); said = b""
+    while piece := s.recv(65536): said += piece
+    print(said[:12].decode())
+"""
+
+
+def test_BYP_11_inside_as_outside(box):
+    """One core: the bytes that the gateway refuses are refused inside, each in a line."""
+    malformed = [file.read_bytes() for file in sorted(BYTES.glob("BYP-11-*"))]
+    hosts = ("127.1", "0x7f.1", "a%2etest", "a.test..", "[a.test]")
+    malformed += [head(f"{host}:443") for host in hosts]
+    malformed += [b"\x05\x01\x00", b"PRI * HTTP/2.0\r\n\r\n"]
+    malformed += [head("a.test:443", "Content-Length: 4")]
+    hosts = ("evil.test", "A.TEST.", "127.0.0.1", "[::ffff:7f00:1]")
+    denied = [head(f"{host}:443") for host in hosts]
+    settings = {"network": {"allowedDomains": ["github.com"], "deniedDomains": ["a.test"]}}
+    audit = box.work / "audit.jsonl"
+    lines = "".join(data.hex() + "\n" for data in [*malformed, *denied])
+    done = box.run("--audit", audit, PYTHON, "-c", ASK, settings=settings, input=lines)
+    expected = ["HTTP/1.1 400"] * len(malformed) + ["HTTP/1.1 403"] * len(denied)
+    assert done.stdout.splitlines() == expected, done.stderr
+    events = [json.loads(line) for line in audit.read_text().splitlines()]
+    assert [event["verdict"] for event in events] == ["deny"] * len(expected)
 
 
 def test_SBX_26_a_server_inside_is_seen_by_nobody_outside(box):
@@ -234,7 +270,8 @@ def test_SBX_27_a_file_that_may_be_written_is_written_in_place(box):
 
     folder = box.folder("tool", box.home)
     settings["filesystem"]["allowWrite"] = ["~/tool"]
-    done = box.sh("cd ~/tool && echo new > t.tmp && mv t.tmp t.json; touch ~/x", settings=settings)
+    script = "cd ~/tool && echo new > t.tmp && mv t.tmp t.json; touch ~/x"
+    box.sh(script, settings=settings)
     assert (folder / "t.json").read_text() == "new\n" and not (box.home / "x").exists()
 
 
@@ -257,7 +294,8 @@ def patterns_start_nothing(box, key, pattern):
 def test_CFG_16_patterns_are_refused_by_name(box):
     """Whoever lists *.pem must not believe that it is closed."""
     box.write("a.key")
-    for pattern in ("*.pem", "*.key", "**/kubeconfig", "*-secret.yaml", "~/.*rc", "id_[rd]sa"):
+    for pattern in ("*.pem", "*.key", "**/kubeconfig", "*-secret.yaml", "~/.*rc",
+                    "id_[rd]sa"):
         for key in ("denyRead", "denyWrite"):
             patterns_start_nothing(box, key, pattern)
 
