@@ -78,6 +78,8 @@ def running(box):
         started.append(process)
         assert process.stdout.readline() == b"ready\n"
         (supervisor,) = [int(p) for p in direct(process.pid)]
+        # The process that bore both may not be collected yet.
+        wait_until(lambda: len(direct(supervisor)) == 2, 30, "three children")
         init, command = sorted(direct(supervisor))
         return process, supervisor, init, command
 
