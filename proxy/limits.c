@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "proxy/relay.h"
+
 enum { DAY = 24 * 60 * 60 };
 
 const struct limits limits_default = {
@@ -34,7 +36,8 @@ static const struct number {
     {"connectionsPerClient", offsetof(struct limits, connections_per_client), 1,
      1000000},
     {"headBytes", offsetof(struct limits, head_bytes), 1024, 1024 * 1024},
-    {"earlyBytes", offsetof(struct limits, early_bytes), 1024, 16 * 1024 * 1024},
+    /* What was sent early is handed to the relay in one piece. */
+    {"earlyBytes", offsetof(struct limits, early_bytes), 1024, RELAY_BUFFER},
 };
 
 static const struct seconds {

@@ -56,8 +56,9 @@ void relay_init(struct relay *r, struct relay_pool *pool, struct stream *client,
 /* The streams stay as they are. May be called twice, and on a zeroed struct. */
 void relay_done(struct relay *r);
 
-/* The owner has seen enough: `first` (emptied here) goes to the server ahead of
- * whatever else comes; `eof` when the client has already said its last. */
+/* The owner has seen enough: `first` (RELAY_BUFFER bytes at most, emptied here) goes to
+ * the server ahead of whatever else comes; `eof` when the client has already said its
+ * last. */
 void relay_release(struct relay *r, struct buf *first, bool eof);
 
 /* Acts on what the streams' callbacks noted, and asks for what is needed next. At most

@@ -50,6 +50,14 @@ def test_too_much_of_it_ends_the_connection(gateway, dns_server):
     assert line["reason"] == "limit"
 
 
+def test_no_more_than_a_relay_takes(gateway):
+    """A gateway that took more of it than one relay can hold would abort when the server
+    is slow to read."""
+    weir = gateway({}, limits={"earlyBytes": 262145}, expect_fail=True)
+    assert weir.status == 2
+    assert "limits.earlyBytes: expected a whole number from 1024 to 262144" in weir.log()
+
+
 def test_leaving_before_the_answer(gateway, dns_server, server):
     """Nothing is dialled for a client that has gone, nor for one that sends no more and
     has sent nothing."""

@@ -86,8 +86,8 @@ static void release(struct world *w, struct str first, bool eof)
 {
     struct buf b;
 
-    buf_init(&b, 65536);
-    buf_add(&b, first);
+    buf_init(&b, RELAY_BUFFER);
+    assert_true(buf_add(&b, first));
     relay_release(&w->relay, &b, eof);
     assert_int_equal(buf_len(&b), 0);
     run(w);
@@ -267,6 +267,20 @@ static void test_slow_reader_gets_all(void **state)
     world_close(&w);
 }
 
+/* As much as may have been sent early, to a server that takes little of it at once. */
+static void test_first_bytes(void **state)
+{
+    static char first[RELAY_BUFFER];
+    struct relay_pool *pool = *state;
+    struct world w;
+
+    world_open(&w, pool, 4096);
+    release(&w, (struct str){first, sizeof first}, false);
+    assert_true(pool->left > 0);
+    assert_int_equal(pump(pool, w.client, w.server, sizeof first, &w), sizeof first);
+    world_close(&w);
+}
+
 static void fill(int fd)
 {
     static const char zeros[65536];
@@ -421,6 +435,7 @@ int main(void)
         TEST(test_server_ends_first),
         TEST(test_reset_is_passed_on),
         TEST(test_slow_reader_gets_all),
+        TEST(test_first_bytes),
         TEST(test_budget),
         TEST(test_early_answer),
         TEST(test_idle_costs_nothing),
