@@ -8,7 +8,8 @@ enum log_level { LOG_LEVEL_ERROR = 0, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_
 /* Process-wide, set once at start from the command line; LOG_LEVEL_INFO until then. */
 void log_set_level(enum log_level level);
 
-/* Control characters in the text are written as \xNN. */
+/* What steers a terminal, turns text around or is no UTF-8 is written as \xNN, byte by
+ * byte: much of a message may come from files and names that others made. */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,86 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proxy/base/log.h"
+
+/* What log_warn() writes to stderr. */
+static void logged(const char *text, char *out, size_t size)
+{
+    int pipes[2], kept = dup(STDERR_FILENO);
+    ssize_t n;
+
+    assert_return_code(kept, errno);
+    assert_return_code(pipe(pipes), errno);
+    assert_return_code(dup2(pipes[1], STDERR_FILENO), errno);
+    log_warn("%s", text);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(pipes[1]);
+    n = read(pipes[0], out, size - 1);
+    close(pipes[0]);
+    assert_true(n > 0);
+    out[n] = '\0';
+}
+
+static void test_nothing_steers_the_reader(void **state)
+{
+    static const struct {
+        const char *text, *line;
+    } cases[] = {
+        {"plain", "plain"},
+        {"ex\xc3\xa4mple \xe2\x82\xac \xf0\x9f\x98\x80", /* words of any language */
+         "ex\xc3\xa4mple \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"a\nweir: b\x1b[2J\x7f", "a\\x0aweir: b\\x1b[2J\\x7f"},
+        {"\xc2\x9b"
+         "2J",
+         "\\xc2\\x9b2J"}, /* CSI in one character */
+        {"\x9b"
+         "2J",
+         "\\x9b2J"},                                 /* and in one byte */
+        {"\xe2\x80\xae/cte", "\\xe2\\x80\\xae/cte"}, /* from right to left */
+        {"\xe2\x81\xa6x\xe2\x80\x8b", "\\xe2\\x81\\xa6x\\xe2\\x80\\x8b"},
+        {"\xd8\x9c", "\\xd8\\x9c"},
+        {"\xe2\x82", "\\xe2\\x82"}, /* cut */
+        {"\xc0\x8a", "\\xc0\\x8a"}, /* overlong */
+    };
+    char line[256], want[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        logged(cases[i].text, line, sizeof line);
+        snprintf(want, sizeof want, "weir: warning: %s\n", cases[i].line);
+        assert_string_equal(line, want);
+    }
+}
+
+/* A message of any length is one line. */
+static void test_long(void **state)
+{
+    char text[8192], line[8192];
+
+    (void)state;
+    memset(text, '\x1b', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    logged(text, line, sizeof line);
+    assert_true(strlen(line) < sizeof line - 1);
+    assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_steers_the_reader),
+        cmocka_unit_test(test_long),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
