@@ -58,10 +58,19 @@ void relay_init(struct relay *r, struct relay_pool *pool, struct stream *client,
     buf_init(&r->down.left, RELAY_BUFFER);
 }
 
+/* What is kept counts as the memory that it takes: a reader who takes almost all of it,
+ * but not all, still holds the whole buffer. `had` is what was counted before. */
+static void count_left(struct relay *r, const struct relay_way *w, size_t had)
+{
+    r->pool->left = r->pool->left - had + w->left.size;
+}
+
 static void drop_left(struct relay *r, struct relay_way *w)
 {
-    r->pool->left -= buf_len(&w->left);
+    size_t had = w->left.size;
+
     buf_done(&w->left);
+    count_left(r, w, had);
 }
 
 void relay_done(struct relay *r)
@@ -74,9 +83,11 @@ void relay_done(struct relay *r)
 
 static void keep(struct relay *r, struct relay_way *w, struct str bytes)
 {
+    size_t had = w->left.size;
+
     if (!buf_add(&w->left, bytes))
         abort(); /* nothing is read while something is kept, so it fits */
-    r->pool->left += bytes.n;
+    count_left(r, w, had);
 }
 
 /* `to` is gone. The other direction goes on until it has said all (a server that
@@ -98,14 +109,14 @@ static size_t sent(struct relay *r, struct relay_way *w, size_t n)
 static void send_left(struct relay *r, struct relay_way *w)
 {
     struct str left = buf_view(&w->left);
-    size_t n;
+    size_t had = w->left.size, n;
 
     if (stream_write(w->to, left.p, left.n, &n) == IO_ERROR) {
         give_up(r, w);
         return;
     }
     buf_drain(&w->left, sent(r, w, n));
-    r->pool->left -= n;
+    count_left(r, w, had);
 }
 
 static void send_fresh(struct relay *r, struct relay_way *w, struct str bytes)

@@ -21,7 +21,7 @@ struct relay_pool {
     struct ev_loop *loop; /* borrowed */
     char *buffer;         /* NULL until the first byte; poisoned under ASan while no
                            * relay works with it */
-    size_t left;          /* bytes kept by all of them */
+    size_t left;          /* bytes of memory for what all of them keep */
     size_t left_max;      /* RELAY_LEFT_MAX; a test lowers it */
 };
 

@@ -318,6 +318,32 @@ static void test_budget(void **state)
     assert_int_equal(pool->left, 0);
 }
 
+/* The budget is one of memory: whoever reads almost all that was kept, and no more, has
+ * freed nothing. */
+static void test_budget_counts_memory(void **state)
+{
+    struct relay_pool *pool = *state;
+    size_t full;
+    char in[1024];
+    struct world w;
+
+    world_open(&w, pool, 4096);
+    release(&w, STR(""), false);
+    for (unsigned k = 0; k < 20; k++) {
+        fill(w.client);
+        turn(pool, 2);
+    }
+    full = buf_len(&w.relay.up.left);
+    for (unsigned i = 0; i < TURNS_MAX && buf_len(&w.relay.up.left) > full / 2; i++) {
+        recv(w.server, in, sizeof in, MSG_DONTWAIT);
+        turn(pool, 1);
+    }
+    assert_in_range(buf_len(&w.relay.up.left), 1, full / 2);
+    assert_true(pool->left >= full);
+    world_close(&w);
+    assert_int_equal(pool->left, 0);
+}
+
 /* A server that answers and closes before it has read everything: the answer arrives.
  */
 static void test_early_answer(void **state)
@@ -437,6 +463,7 @@ int main(void)
         TEST(test_slow_reader_gets_all),
         TEST(test_first_bytes),
         TEST(test_budget),
+        TEST(test_budget_counts_memory),
         TEST(test_early_answer),
         TEST(test_idle_costs_nothing),
         TEST(test_tunnels_do_not_mix),
