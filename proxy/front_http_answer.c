@@ -126,7 +126,7 @@ static void refuse(struct buf *out, const struct front_answer *answer)
 
     wording_clean(said, WORDING_ASCII, phrase);
     if (phrase[0] == '\0') {
-        said = str_from(reason_text(answer->reason));
+        said = str_from(reason_text_of(answer->reason, answer->target));
         wording_clean(said, WORDING_ASCII, phrase);
     }
     write_body(answer, wording_clean(said, WORDING_UTF8, why), body);

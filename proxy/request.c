@@ -147,7 +147,8 @@ struct str request_why(const struct request *r, const struct session *s)
 
     if (own.n > 0)
         return own;
-    return r->why.n > 0 ? r->why : str_from(reason_text(r->event.verdict.reason));
+    return r->why.n > 0 ? r->why
+                        : str_from(reason_text_of(r->event.verdict.reason, &r->target));
 }
 
 void request_shrink(struct request *r)

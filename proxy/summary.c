@@ -9,6 +9,7 @@ enum { KINDS_MAX = 256, KINDS_SHOWN = 8, WHAT_MAX = HOST_NAME_MAX_LEN + 16 };
 struct kind {
     char what[WHAT_MAX]; /* "host:port" */
     enum reason reason;
+    const char *why; /* of that reason, in words that never go */
     unsigned long count;
 };
 
@@ -60,6 +61,15 @@ static void name_event(const struct audit_event *event, char out[WHAT_MAX])
                  STR_ARG(t->host), colons ? "]" : "", t->port);
 }
 
+/* "evil.test:443 is not on the allow list": the host stands there already. */
+static const char *why_of(const struct audit_event *event)
+{
+    static const char host[] = "host ";
+    const char *why = reason_text_of(event->verdict.reason, event->target);
+
+    return strncmp(why, host, sizeof host - 1) == 0 ? why + sizeof host - 1 : why;
+}
+
 void summary_add(struct summary *s, const struct audit_event *event)
 {
     char what[WHAT_MAX];
@@ -77,6 +87,7 @@ void summary_add(struct summary *s, const struct audit_event *event)
     if (kind == end) {
         s->kind_count++;
         kind->reason = event->verdict.reason;
+        kind->why = why_of(event);
         memcpy(kind->what, what, sizeof what);
     }
     kind->count++;
@@ -89,7 +100,7 @@ static void print_kinds(const struct summary *s, FILE *out)
     for (size_t i = 0; i < s->kind_count && i < KINDS_SHOWN; i++) {
         const struct kind *k = &s->kinds[i];
 
-        fprintf(out, "%s %s %s", i > 0 ? "," : "", k->what, reason_text(k->reason));
+        fprintf(out, "%s %s %s", i > 0 ? "," : "", k->what, k->why);
         if (k->count > 1)
             fprintf(out, " (%lu)", k->count);
         shown += k->count;

@@ -175,5 +175,8 @@ struct str policy_deny_text(const struct policy *p, const struct rule *r);
 /* The short reason for people, as srt words it: "host is on the deny list", "resolved
  * to a loopback address". */
 const char *reason_text(enum reason r);
+/* The same for what was asked for (NULL: nothing that could be understood): of an
+ * address nothing was resolved, it "is a loopback address". */
+const char *reason_text_of(enum reason r, const struct target *t);
 
 #endif

@@ -3,7 +3,11 @@
 
 struct words {
     const char *name, *text;
+    const char *of_literal; /* instead of text when an address was asked for; or NULL */
 };
+
+/* A name turns out to be somewhere; an address is. */
+#define WHERE(what) "resolved to " what, "is " what
 
 static const struct words words[REASON_COUNT] = {
     [REASON_NOT_ON_ALLOW_LIST] = {"not-on-allow-list", "host is not on the allow list"},
@@ -11,22 +15,20 @@ static const struct words words[REASON_COUNT] = {
     [REASON_REPORT_MODE] = {"report-mode",
                             "host is not on the allow list, let through and recorded"},
     [REASON_DENY_LIST] = {"deny-list", "host is on the deny list"},
-    [REASON_ADDRESS_LOOPBACK] = {"address-loopback", "resolved to a loopback address"},
-    [REASON_ADDRESS_LINK_LOCAL] = {"address-link-local",
-                                   "resolved to a link-local address"},
-    [REASON_ADDRESS_METADATA] = {"address-metadata",
-                                 "resolved to a cloud metadata address"},
+    [REASON_ADDRESS_LOOPBACK] = {"address-loopback", WHERE("a loopback address")},
+    [REASON_ADDRESS_LINK_LOCAL] = {"address-link-local", WHERE("a link-local address")},
+    [REASON_ADDRESS_METADATA] = {"address-metadata", WHERE("a cloud metadata address")},
     [REASON_ADDRESS_THIS_HOST] = {"address-this-host",
-                                  "resolved to one of this host's addresses"},
+                                  WHERE("one of this host's addresses")},
     [REASON_ADDRESS_UNSPECIFIED] = {"address-unspecified",
-                                    "resolved to an unspecified address"},
+                                    WHERE("an unspecified address")},
     [REASON_ADDRESS_MULTICAST] = {"address-multicast",
-                                  "resolved to a multicast or broadcast address"},
-    [REASON_ADDRESS_PRIVATE] = {"address-private", "resolved to a private address"},
-    [REASON_ADDRESS_LISTED] = {"address-listed", "resolved to a deny-listed address"},
+                                  WHERE("a multicast or broadcast address")},
+    [REASON_ADDRESS_PRIVATE] = {"address-private", WHERE("a private address")},
+    [REASON_ADDRESS_LISTED] = {"address-listed", WHERE("a deny-listed address")},
     [REASON_ADDRESS_NOT_LOOPBACK] = {"address-not-loopback",
-                                     "resolved to a non-loopback address"},
-    [REASON_ADDRESS_OWN] = {"address-own", "resolved to an address of this proxy"},
+                                     WHERE("a non-loopback address")},
+    [REASON_ADDRESS_OWN] = {"address-own", WHERE("an address of this proxy")},
     [REASON_MALFORMED_HOST] = {"malformed-host", "malformed host"},
     [REASON_MALFORMED_REQUEST] = {"malformed-request", "malformed request"},
     [REASON_AUTH] = {"auth", "proxy credentials are missing or wrong"},
@@ -54,4 +56,12 @@ const char *reason_name(enum reason r)
 const char *reason_text(enum reason r)
 {
     return words_of(r)->text;
+}
+
+const char *reason_text_of(enum reason r, const struct target *t)
+{
+    const struct words *w = words_of(r);
+    bool literal = t != NULL && t->kind == HOST_ADDR && w->of_literal != NULL;
+
+    return literal ? w->of_literal : w->text;
 }

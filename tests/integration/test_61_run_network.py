@@ -33,7 +33,7 @@ def test_curl(box, web):
     assert (done.stdout, done.stderr) == ("hello from inside\n", ""), done
     denied = box.run(*fetch, quiet=False)
     assert denied.returncode == 56 and "403" in denied.stderr
-    assert f"denied 1 connection: 127.0.0.1:{web.port} resolved to a loopback" in denied.stderr
+    assert f"denied 1 connection: 127.0.0.1:{web.port} is a loopback" in denied.stderr
     assert len(web.requests) == 1
     assert "denied" not in box.run(*fetch).stderr  # -q
 
@@ -155,9 +155,9 @@ def test_pro_30_the_summary(box, web):
     assert done.stdout == "" and done.returncode == 0
     first, second = done.stderr.splitlines()
     assert first == (
-        "weir: denied 4 connections: evil.test:443 host is not on the allow list (2), "
-        "bad.test:443 host is on the deny list, "
-        "[2001:db8::1]:443 host is not on the allow list"
+        "weir: denied 4 connections: evil.test:443 is not on the allow list (2), "
+        "bad.test:443 is on the deny list, "
+        "[2001:db8::1]:443 is not on the allow list"
     )
     assert "--allow evil.test:443" in second and "settings1.json" in second
     assert box.sh(script, settings=tree).stderr == ""
@@ -188,7 +188,7 @@ def test_allow_adds_to_the_settings(box):
     assert "a.test  (network.allowedDomains[0])" in done.stdout
     assert "b.test  (--allow)" in done.stdout
     done = box.run("--allow", "d.test", "curl", "-sS", "https://d.test/", settings=tree, quiet=False)
-    assert "d.test:443 host is on the deny list" in done.stderr
+    assert "d.test:443 is on the deny list" in done.stderr
 
 
 def test_a_server_inside_is_reached_inside(box):

@@ -46,7 +46,7 @@ static void test_scrub(void **state)
         {"ENVIRONMENT=x", true},
         {"BASH_ENV=x", false},
         {"BASH_FUNC_ls%%=() { :; }", false},
-        {"GIT_CONFIG_GLOBAL=x", false},
+        {"GIT_CONFIG_GLOBAL=x", true},
         {"GIT_AUTHOR_NAME=x", true},
         {"MY_PROXY=http://x", false},
         {"PROXY=x", true},

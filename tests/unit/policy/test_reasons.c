@@ -3,6 +3,8 @@
 /* Each reason has words of its own; the machine's are what the audit promises. */
 static void test_words(void **state)
 {
+    struct target literal = {.kind = HOST_ADDR};
+
     (void)state;
     for (int r = 0; r < REASON_COUNT; r++) {
         assert_non_null(reason_name((enum reason)r));
@@ -18,6 +20,12 @@ static void test_words(void **state)
     assert_string_equal(reason_text(REASON_DENY_LIST), "host is on the deny list");
     assert_string_equal(reason_text(REASON_ADDRESS_LOOPBACK),
                         "resolved to a loopback address");
+    assert_string_equal(reason_text_of(REASON_ADDRESS_LOOPBACK, &literal),
+                        "is a loopback address");
+    assert_string_equal(reason_text_of(REASON_DENY_LIST, &literal),
+                        reason_text(REASON_DENY_LIST));
+    assert_string_equal(reason_text_of(REASON_ADDRESS_OWN, NULL),
+                        reason_text(REASON_ADDRESS_OWN));
     assert_string_equal(reason_name((enum reason)99), "not-on-allow-list");
 }
 

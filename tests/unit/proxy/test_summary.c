@@ -60,18 +60,17 @@ static void test_counts(void **state)
     (void)state;
     add(s, "bad.test:443", false, REASON_DENY_LIST);
     assert_prints(s, NULL,
-                  "weir: denied 1 connection: bad.test:443 host is on the deny list\n");
+                  "weir: denied 1 connection: bad.test:443 is on the deny list\n");
     add(s, "Evil.test:443", false, REASON_NOT_ON_ALLOW_LIST);
     add(s, "evil.test:443", false, REASON_NOT_ON_ALLOW_LIST);
     add(s, "[::1]:80", false, REASON_ADDRESS_LOOPBACK);
     add(s, NULL, false, REASON_MALFORMED_HOST);
-    assert_prints(
-        s, "/s.json",
-        "weir: denied 5 connections: bad.test:443 host is on the deny list, "
-        "evil.test:443 host is not on the allow list (2), [::1]:80 resolved to a "
-        "loopback address, a request malformed host\n"
-        "weir: to allow it: --allow evil.test:443, or \"evil.test:443\" in "
-        "network.allowedDomains of /s.json\n");
+    assert_prints(s, "/s.json",
+                  "weir: denied 5 connections: bad.test:443 is on the deny list, "
+                  "evil.test:443 is not on the allow list (2), [::1]:80 is a "
+                  "loopback address, a request malformed host\n"
+                  "weir: to allow it: --allow evil.test:443, or \"evil.test:443\" in "
+                  "network.allowedDomains of /s.json\n");
     summary_free(&s);
 }
 
@@ -85,13 +84,12 @@ static void test_many(void **state)
         snprintf(authority, sizeof authority, "h.test:%u", i);
         add(s, authority, false, REASON_DENY_LIST);
     }
-    assert_prints(
-        s, NULL,
-        "weir: denied 1000 connections: h.test:1 host is on the deny list, "
-        "h.test:2 host is on the deny list, h.test:3 host is on the deny list, "
-        "h.test:4 host is on the deny list, h.test:5 host is on the deny list, "
-        "h.test:6 host is on the deny list, h.test:7 host is on the deny list, "
-        "h.test:8 host is on the deny list, and 992 others\n");
+    assert_prints(s, NULL,
+                  "weir: denied 1000 connections: h.test:1 is on the deny list, "
+                  "h.test:2 is on the deny list, h.test:3 is on the deny list, "
+                  "h.test:4 is on the deny list, h.test:5 is on the deny list, "
+                  "h.test:6 is on the deny list, h.test:7 is on the deny list, "
+                  "h.test:8 is on the deny list, and 992 others\n");
     summary_free(&s);
 }
 
