@@ -13,6 +13,7 @@
 #include "launcher/privileges.h"
 #include "launcher/procfs.h"
 #include "launcher/seccomp.h"
+#include "launcher/stdio.h"
 #include "launcher/tree.h"
 #include "proxy/base/fd.h"
 #include "proxy/base/str.h"
@@ -36,8 +37,8 @@ static bool confine(const struct supervisor *s, struct err *e)
     struct seccomp_program filter;
     bool good;
 
-    if (!procfs_make(s->masks, e) || !tree_enter(s->plan, e) || !privileges_drop(e) ||
-        !landlock_restrict(s->plan, e))
+    if (!procfs_make(s->masks, s->plan->uid == 0, e) || !tree_enter(s->plan, e) ||
+        !stdio_renew(e) || !privileges_drop(e) || !landlock_restrict(s->plan, e))
         return false;
     if (!seccomp_build(&filter, e))
         return false;

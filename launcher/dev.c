@@ -26,6 +26,10 @@ static const struct {
     {"ptmx", "pts/ptmx"},
 };
 
+/* Of a device node, read-only stops changes to the node itself, its mode for one, which
+ * root owns and the host would see; the device is written to all the same. */
+#define NODE_FLAGS (MOUNT_RDONLY | MOUNT_NOSUID | MOUNT_NOEXEC)
+
 /* The host's own node over an empty file. A node that the host lacks is left out. */
 static bool add_node(int host, int dev, const char *name)
 {
@@ -40,7 +44,7 @@ static bool add_node(int host, int dev, const char *name)
         return true;
     point = openat(dev, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     return node >= 0 && point >= 0 && (copy = mount_copy(node, false)) >= 0 &&
-           mount_attach(copy, point);
+           mount_flags(copy, NODE_FLAGS, false) && mount_attach(copy, point);
 }
 
 static bool fill(int dev)

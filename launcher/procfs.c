@@ -1,10 +1,14 @@
 #include "launcher/procfs.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/mount.h>
 
 #include "launcher/mount.h"
 
+/* For those who do not own the files: what others than the owner might write to. */
 static const char *const read_only[] = {
     "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs",
 };
@@ -19,7 +23,37 @@ static const char *const hidden_sys[] = {
     "/sys/kernel/security", "/sys/fs/bpf",       "/sys/fs/pstore",
 };
 
-bool procfs_make(const struct masks *masks, struct err *e)
+/* Everything but the processes. Mode and owner of these files are kept once for all
+ * instances of /proc, and root, who owns them, needs no capability to change a mode:
+ * the whole host would see it. */
+static bool close_all(struct err *e)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    char path[PATH_MAX];
+    bool good = proc != NULL || err_sys(e, "/proc");
+
+    while (good && (entry = readdir(proc)) != NULL) {
+        if (entry->d_type == DT_LNK || entry->d_name[0] == '.' ||
+            (entry->d_name[0] >= '0' && entry->d_name[0] <= '9'))
+            continue;
+        snprintf(path, sizeof path, "/proc/%s", entry->d_name);
+        good = mount_read_only(path, e);
+    }
+    if (proc != NULL)
+        closedir(proc);
+    return good;
+}
+
+static bool close_some(struct err *e)
+{
+    for (size_t i = 0; i < sizeof read_only / sizeof *read_only; i++)
+        if (!mount_read_only(read_only[i], e))
+            return false;
+    return true;
+}
+
+bool procfs_make(const struct masks *masks, bool root, struct err *e)
 {
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) {
         if (errno != EPERM)
@@ -30,9 +64,8 @@ bool procfs_make(const struct masks *masks, struct err *e)
                "start the container with its /proc whole (docker: --security-opt "
                "systempaths=unconfined, podman: --security-opt unmask=ALL)");
     }
-    for (size_t i = 0; i < sizeof read_only / sizeof *read_only; i++)
-        if (!mount_read_only(read_only[i], e))
-            return false;
+    if (!(root ? close_all(e) : close_some(e)))
+        return false;
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         if (!masks_hide(masks, hidden[i], e))
             return false;

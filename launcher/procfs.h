@@ -5,8 +5,9 @@
 
 #include "launcher/masks.h"
 
-/* In the calling process's PID namespace, over its /proc. */
-bool procfs_make(const struct masks *masks, struct err *e);
+/* In the calling process's PID namespace, over its /proc. `root`: the command runs as
+ * uid 0. */
+bool procfs_make(const struct masks *masks, bool root, struct err *e);
 /* Hides what of /sys only root may read anyway, for a command that runs as root. */
 bool procfs_harden_sys(const struct masks *masks, struct err *e);
 

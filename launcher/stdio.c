@@ -3,7 +3,13 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include "proxy/base/fd.h"
+
+/* Of /dev/null; the same on every Linux. */
+enum { NULL_MAJOR = 1, NULL_MINOR = 3 };
 
 static const char *const names[] = {"standard input", "standard output",
                                     "standard error"};
@@ -66,5 +72,29 @@ bool stdio_check(struct err *e)
     for (int fd = 0; fd <= 2; fd++)
         if (!check_one(fd, e))
             return false;
+    return true;
+}
+
+static bool is_null(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) &&
+           st.st_rdev == makedev(NULL_MAJOR, NULL_MINOR);
+}
+
+bool stdio_renew(struct err *e)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        autofd int own = -1;
+
+        if (!is_null(fd))
+            continue;
+        own =
+            open("/dev/null", (fcntl(fd, F_GETFL) & O_ACCMODE) | O_NOCTTY | O_CLOEXEC);
+        if (own < 0 || dup2(own, fd) != fd)
+            return err_sys(e, "%s: cannot open the sandbox's /dev/null for it",
+                           names[fd]);
+    }
     return true;
 }

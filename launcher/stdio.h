@@ -12,4 +12,8 @@ bool stdio_fill(struct err *e);
 /* On false *e names the descriptor, why it is a way out, and what to do. */
 bool stdio_check(struct err *e);
 
+/* Inside: what is /dev/null of the host becomes the sandbox's own. By the former, root
+ * could change the mode of the node for the whole host. */
+bool stdio_renew(struct err *e);
+
 #endif
