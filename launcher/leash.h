@@ -1,5 +1,5 @@
-/* Between the core and the supervisor, beside the hand-off: signals go in, what becomes
- * of the command comes out. When either end closes, the other ends the sandbox. */
+/* Between the core and the supervisor, beside the hand-off: signals go in, how the
+ * command ended comes out. When either end closes, the other ends the sandbox. */
 #ifndef LAUNCHER_LEASH_H
 #define LAUNCHER_LEASH_H
 
@@ -7,10 +7,9 @@
 
 enum leash_kind {
     LEASH_NONE = 0,
-    LEASH_SIGNAL,  /* to the supervisor: send the command signal `value` */
-    LEASH_FAILED,  /* it was not started: `text` says why */
-    LEASH_STOPPED, /* the command was stopped by signal `value` */
-    LEASH_ENDED,   /* the command has ended, and all it left; its status is `value` */
+    LEASH_SIGNAL, /* to the supervisor: send the command signal `value` */
+    LEASH_FAILED, /* it was not started: `text` says why */
+    LEASH_ENDED,  /* the command has ended, and all it left; its status is `value` */
 };
 
 struct leash_message {

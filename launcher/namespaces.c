@@ -125,6 +125,7 @@ static void become(const struct plan *plan, const struct launcher_ends *ends,
     struct supervisor supervisor = {.plan = plan,
                                     .masks = &masks,
                                     .leash = ends->leash,
+                                    .core = ends->core,
                                     .mask = ends->mask,
                                     .umask = ends->umask};
 

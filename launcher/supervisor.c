@@ -124,15 +124,21 @@ static bool give_birth(const struct supervisor *s, struct children *c, struct er
     return good;
 }
 
+/* The shell, or whoever started the core, sees it stop as it would see the command. A
+ * message would be too slow: the core would read it when the command, continued by one
+ * of its own, runs again, and nobody would wake the core then. */
+static void follow(const struct supervisor *s, struct children *c, bool stopped)
+{
+    if (c->stopped != stopped)
+        kill(s->core, stopped ? SIGSTOP : SIGCONT);
+    c->stopped = stopped;
+}
+
 static void tell_state(const struct supervisor *s, struct children *c,
                        const siginfo_t *info)
 {
-    if (info->si_code == CLD_STOPPED) {
-        c->stopped = true;
-        leash_send(s->leash, LEASH_STOPPED, info->si_status, NULL);
-    } else if (info->si_code == CLD_CONTINUED) {
-        c->stopped = false;
-    } else {
+    follow(s, c, info->si_code == CLD_STOPPED);
+    if (info->si_code != CLD_STOPPED && info->si_code != CLD_CONTINUED) {
         const char word = INIT_END;
 
         c->ending = true;

@@ -13,6 +13,7 @@ struct supervisor {
     const struct plan *plan;
     const struct masks *masks;
     int leash;     /* to the core */
+    pid_t core;    /* our parent: stops and goes on as the command does */
     sigset_t mask; /* what the command starts with */
     mode_t umask;  /* likewise */
 };

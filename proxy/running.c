@@ -87,14 +87,9 @@ static void fail(struct running *r, int status, const char *text)
     ev_break(r->loop, EVBREAK_ALL);
 }
 
-/* The shell, or whoever started us, sees us stop as it would see the command. SIGCONT
- * comes to the whole group; when it comes to us alone it is passed on. */
 static void on_message(struct running *r, const struct leash_message *m)
 {
     switch (m->kind) {
-    case LEASH_STOPPED:
-        kill(getpid(), SIGSTOP);
-        break;
     case LEASH_ENDED:
         r->told = true;
         r->status = m->value;
@@ -138,10 +133,13 @@ static void on_process(struct ev_loop *loop, ev_io *w, int events)
 
 /* What the terminal sends (SI_KERNEL) it has sent to the command too, which is in our
  * group: once is enough. When it goes away, only the first process of the session is
- * told, with SIGHUP; that may be us, as under "ssh -t" or "script". */
+ * told, with SIGHUP; that may be us, as under "ssh -t" or "script". From the supervisor
+ * comes SIGCONT, when the command goes on already. */
 static bool reached_command(const struct running *r,
                             const struct signalfd_siginfo *info)
 {
+    if (info->ssi_pid == (unsigned)r->sandbox->pid)
+        return true;
     if (info->ssi_code != SI_KERNEL || r->options->own_group)
         return false;
     return info->ssi_signo != SIGHUP || getsid(0) != getpid();
