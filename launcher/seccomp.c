@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,6 +33,8 @@ enum { NR_open_tree_attr = 467 };
 #define NEW_TIME 0x00000080u
 /* The arguments are 64-bit registers, but the kernel reads these as 32-bit numbers. */
 #define LOW 0xffffffffu
+/* Of ioprio_set(2); <linux/ioprio.h> has it, but not before Linux 5.15. */
+#define IOPRIO_PGRP 2u
 
 /* Refused whole. */
 static const struct closed {
@@ -197,6 +200,10 @@ static const struct partial {
     {SCMP_SYS(ioctl), EPERM, BITS(1, LOW, TIOCLINUX), NONE},
     {SCMP_SYS(ioctl), EPERM, BITS(1, LOW, TIOCSETD), NONE},
     {SCMP_SYS(ioctl), EPERM, BITS(1, LOW, TIOCCONS), NONE},
+    /* The command's own process group is that of the caller when there is a terminal:
+     * core, supervisor and the caller's script are in it. */
+    {SCMP_SYS(setpriority), EPERM, BITS(0, LOW, PRIO_PGRP), BITS(1, LOW, 0)},
+    {SCMP_SYS(ioprio_set), EPERM, BITS(0, LOW, IOPRIO_PGRP), BITS(1, LOW, 0)},
 #undef BITS
 #undef NONE
 };
@@ -302,14 +309,16 @@ bool seccomp_install(const struct seccomp_program *p, struct err *e)
 
 void seccomp_print(FILE *out)
 {
-    fputs("  killed     calls of other architectures, and x32\n"
-          "  sockets    stream and datagram of INET and INET6 (TCP, UDP), "
-          "NETLINK_ROUTE,\n"
-          "             pairs of AF_UNIX stream; no other\n"
-          "  refused    clone and unshare with a new namespace; ioctl TIOCSTI, "
-          "TIOCLINUX,\n"
-          "             TIOCSETD, TIOCCONS; calls that are newer than this program\n",
-          out);
+    fputs(
+        "  killed     calls of other architectures, and x32\n"
+        "  sockets    stream and datagram of INET and INET6 (TCP, UDP), "
+        "NETLINK_ROUTE,\n"
+        "             pairs of AF_UNIX stream; no other\n"
+        "  refused    clone and unshare with a new namespace; ioctl TIOCSTI, "
+        "TIOCLINUX,\n"
+        "             TIOCSETD, TIOCCONS; setpriority and ioprio_set of the own group\n"
+        "             as a whole; calls that are newer than this program\n",
+        out);
     for (size_t i = 0; i < CLOSED_COUNT; i++)
         fprintf(out, "  refused    %s  (%s)\n", closed[i].name, closed[i].why);
 }
