@@ -87,6 +87,33 @@ static void add_ssh_config(struct plan *p)
     place_done(&place);
 }
 
+/* An earlier command could have made the link, and would have chosen the file that is
+ * written to. */
+static bool check_link(const struct plan *p, const struct plan_guarded *g,
+                       const char *link, struct err *e)
+{
+    const char *slash = strrchr(link, '/');
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof folder, "%.*s", slash > link ? (int)(slash - link) : 1,
+             link);
+    if (!g->written || access_at(&p->access, folder) != ACCESS_WRITE)
+        return true;
+    return err_set(e,
+                   "%s (\"%s\") leads through the link \"%s\", in a folder where "
+                   "commands may write and so may have made it: name the file itself",
+                   g->what, g->path, link);
+}
+
+static bool check_links(const struct plan *p, const struct plan_guarded *g,
+                        const struct place *place, struct err *e)
+{
+    for (size_t i = 0; i < place->link_count; i++)
+        if (!check_link(p, g, place->links[i], e))
+            return false;
+    return true;
+}
+
 /* What exists is kept. What does not must not come into being inside. */
 static bool guard(struct plan *p, const struct plan_guarded *g, bool *shielded,
                   struct err *e)
@@ -96,6 +123,10 @@ static bool guard(struct plan *p, const struct plan_guarded *g, bool *shielded,
 
     if (!path_find(g->path, p->cwd, NULL, &place, e))
         return err_wrap(e, "%s (\"%s\")", g->what, g->path);
+    if (!check_links(p, g, &place, e)) {
+        place_done(&place);
+        return false;
+    }
     for (size_t i = 0; i < place.link_count; i++)
         access_add(&p->access, place.links[i], PATH_LINK, ACCESS_PIN, g->what);
     if (place.kind == PATH_FOLDER || place.kind == PATH_FILE) {

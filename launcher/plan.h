@@ -29,6 +29,7 @@ struct plan_guarded {
     const char *what;   /* "the settings in use" */
     bool shields_later; /* when it exists, those behind it in the list may be absent:
                          * the first default settings file that exists is the one */
+    bool written;       /* by Weir: no link that a command can make may lead to it */
 };
 
 struct plan_options {

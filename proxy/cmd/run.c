@@ -189,15 +189,17 @@ static bool load_plan(struct run *r, struct err *e)
                              .warn_owner = r};
     bool good = find_program(program, e);
 
-    guarded[n++] = (struct plan_guarded){program, "the weir program", false};
+    guarded[n++] = (struct plan_guarded){.path = program, .what = "the weir program"};
     if (r->settings.path != NULL)
-        guarded[n++] =
-            (struct plan_guarded){r->settings.path, "the settings in use", false};
+        guarded[n++] = (struct plan_guarded){.path = r->settings.path,
+                                             .what = "the settings in use"};
     for (size_t i = 0; i < count; i++)
-        guarded[n++] =
-            (struct plan_guarded){defaults[i], "a default settings file", true};
+        guarded[n++] = (struct plan_guarded){.path = defaults[i],
+                                             .what = "a default settings file",
+                                             .shields_later = true};
     if (r->audit_fd >= 0 && strcmp(r->audit_file, "-") != 0)
-        guarded[n++] = (struct plan_guarded){r->audit_file, "the audit file", false};
+        guarded[n++] = (struct plan_guarded){
+            .path = r->audit_file, .what = "the audit file", .written = true};
     o.guarded_count = n;
     good = good && (plan_load(&o, &r->plan, e) ||
                     (r->settings.path != NULL && err_wrap(e, "%s", r->settings.path)));
