@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,25 @@ static const char *find_home(char *const *environment)
     return NULL;
 }
 
-static void add_secrets(struct plan *p, const char *home)
+/* The home of the account, whatever HOME says: under cron, in a container or after su
+ * it may be unset or another's. False when /etc/passwd has no such account. */
+static bool account_home(uid_t uid, char out[PATH_MAX])
+{
+    FILE *file = fopen("/etc/passwd", "re");
+    struct passwd *entry = NULL;
+
+    if (file == NULL)
+        return false;
+    do
+        entry = fgetpwent(file);
+    while (entry != NULL && entry->pw_uid != uid);
+    if (entry != NULL)
+        snprintf(out, PATH_MAX, "%s", entry->pw_dir);
+    fclose(file);
+    return entry != NULL;
+}
+
+static void add_secrets_of(struct plan *p, const char *home)
 {
     char path[PATH_MAX];
     struct place place;
@@ -70,6 +89,15 @@ static void add_secrets(struct plan *p, const char *home)
                        "default: secrets");
         place_done(&place);
     }
+}
+
+static void add_secrets(struct plan *p, const char *home)
+{
+    char own[PATH_MAX];
+
+    add_secrets_of(p, home);
+    if (account_home(p->uid, own) && own[0] == '/')
+        add_secrets_of(p, own);
 }
 
 /* ssh reads /etc/ssh/ssh_config.d and refuses files of somebody else than root and the

@@ -197,6 +197,21 @@ def test_default_secrets(box):
     assert done.stdout == "SECRET"
 
 
+@pytest.mark.parametrize("home", [None, "/nonexistent"])
+def test_default_secrets_of_the_account(box, home):
+    """HOME is often unset, or another's: under cron, in a container, after su."""
+    if box.who != "root":
+        pytest.skip("needs root: the test gives the account another home")
+    box.write(".ssh/id_rsa", "SECRET", box.home)
+    passwd = box.write("passwd", f"other:x:1:1::/:/x\nroot:x:0:0::{box.home}:/bin/sh\n", box.top)
+    done = box.run(
+        "unshare", "-m", "sh", "-c",
+        f"mount --bind {passwd} /etc/passwd && exec {box.weir} run -q cat {box.home}/.ssh/id_rsa",
+        env={"HOME": home}, weirless=True,
+    )  # fmt: skip
+    assert "SECRET" not in done.stdout and "Permission denied" in done.stderr
+
+
 def test_by_default_only_the_temporary_folder_is_writable(box):
     done = box.sh("touch n || touch ~/n || touch /tmp/n || touch $TMPDIR/n && echo one")
     assert done.stdout == "one\n"
