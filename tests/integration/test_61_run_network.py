@@ -170,7 +170,9 @@ def test_audit(box, web):
     url = f"https://127.0.0.1:{web.port}/"
     script = f"curl -sS --noproxy none.example --cacert {ca} {url}; curl -s https://evil.test/"
     box.run("--audit", audit, *allow(web.port), "-c", script)
+    # A tunnel is recorded at its end, which the client does not wait for.
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    lines.sort(key=lambda line: line["verdict"])
     assert [line["verdict"] for line in lines] == ["allow", "deny"]
     assert lines[0]["rule"] == "--allow: network.allowedDomains[0]"
     assert lines[1]["reason"] == "not-on-allow-list" and lines[1]["host"] == "evil.test"
