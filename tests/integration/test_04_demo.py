@@ -19,7 +19,7 @@ def demo(*args):
 
 def assert_shows_the_main_job(text):
     assert "hello from outside" in text
-    assert "host is on the deny list" in text
+    assert "is on the deny list" in text
     assert "resolved to a link-local address" in text
     for reason in ("allow-list", "deny-list", "address-link-local"):
         assert f'"reason":"{reason}"' in text
