@@ -90,6 +90,8 @@ def test_name_that_changes_its_mind(gateway, dns_server, server):
     )
     with weir.connect(f"swap.test:{there.port}") as tunnel:
         assert tunnel.status == 200
+        tunnel.send(b"x")
+        assert tunnel.read(1) == b"x"  # so the server has taken the connection
     assert names.queries.count(("swap.test", "A")) == 1
     assert there.connections == 1
 

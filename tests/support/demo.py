@@ -53,6 +53,8 @@ def expect(done, ok, text):
 def show_audit(path, verdicts):
     say("The record, one line a request:")
     lines = path.read_text().splitlines() if path.exists() else []
+    # A line is written when its request ends; the gateway numbers them as they begin.
+    lines.sort(key=lambda line: json.loads(line)["id"])
     for line in lines:
         say(f"    {line}")
     if [json.loads(line)["verdict"] for line in lines] != verdicts:
