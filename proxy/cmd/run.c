@@ -21,6 +21,8 @@
 /* How long the audit may take to write what it has. */
 static const double audit_seconds = 5;
 
+#define ALLOW_LABEL "--allow: "
+
 enum { GUARDED_MAX = 8, SHELL_WORDS = 4, SESSION_MAX = 32 };
 
 struct run {
@@ -82,14 +84,22 @@ static void on_warning(void *owner, const char *text)
         log_warn("%s", text);
 }
 
-/* What stands in the settings has their file in front. */
+/* What stands in the settings has their file in front; what --allow holds begins with
+ * the name of that option already. */
+static bool is_of_file(const struct run *r, const char *text)
+{
+    return r->settings.path != NULL && !str_starts(str_from(text), STR(ALLOW_LABEL));
+}
+
 static void on_settings_warning(void *owner, const char *text)
 {
     const struct run *r = owner;
     char whole[1024];
 
-    snprintf(whole, sizeof whole, "%s: %s",
-             r->settings.path != NULL ? r->settings.path : "--allow", text);
+    if (is_of_file(r, text))
+        snprintf(whole, sizeof whole, "%s: %s", r->settings.path, text);
+    else
+        snprintf(whole, sizeof whole, "%s", text);
     on_warning(owner, whole);
 }
 
@@ -134,19 +144,18 @@ static bool load_policy(struct run *r, struct err *e)
 {
     struct policy_layer layers[2] = {
         {.label = "", .doc = r->settings.doc, .network = r->settings.network},
-        {.label = "--allow: ", .adds = true},
+        {.label = ALLOW_LABEL, .adds = true},
     };
 
     if (r->allow.count > 0) {
         make_allow(r);
         if (r->allow_doc == NULL)
             return err_set(e, "--allow: expected a host in UTF-8");
-        layers[1].doc = r->allow_doc;
         layers[1].network = json_root(r->allow_doc);
     }
     return policy_load(layers, r->allow.count > 0 ? 2 : 1, on_settings_warning, r,
                        &r->policy, e) ||
-           (r->settings.path != NULL && err_wrap(e, "%s", r->settings.path));
+           (is_of_file(r, e->text) && err_wrap(e, "%s", r->settings.path));
 }
 
 /* The file is opened, and so made, before the plan: what exists can be protected. */

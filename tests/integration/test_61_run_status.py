@@ -46,7 +46,7 @@ def test_a_script(box):
         (["--launcher", "namespaes", "true"], "namespaces"),
         (["--launcher", "other", "true"], "unknown launcher"),
         (["-s", "/does/not/exist.json", "true"], "/does/not/exist.json"),
-        (["--allow", "*.com", "true"], "*.com"),
+        (["--allow", "*.com", "true"], 'weir: --allow: network.allowedDomains[0]: "*.com"'),
         (["--audit", "/does/not/exist/a", "true"], "/does/not/exist/a"),
     ],
 )
@@ -55,6 +55,14 @@ def test_refusals(box, args, words):
     done = box.run(*[f"touch {mark}" if arg == "true" else arg for arg in args])
     assert done.returncode == 125 and words in done.stderr
     assert not mark.exists()
+
+
+def test_the_settings_are_not_blamed_for_an_option(box):
+    tree = {"network": {"allowedDomains": ["a.test"]}}
+    done = box.run("--allow", "https://b.test/", "true", settings=tree)
+    assert done.stderr.startswith("weir: --allow: network.allowedDomains[0]: ")
+    done = box.run("--allow", "*.github.io", "true", settings=tree, quiet=False)
+    assert done.stderr.startswith("weir: warning: --allow: network.allowedDomains[0]: ")
 
 
 @pytest.mark.parametrize(
