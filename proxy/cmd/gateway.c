@@ -230,7 +230,9 @@ static bool read_arguments(int argc, char **argv, struct arguments *out, struct 
     if (!options_parse(options, out, argc, argv, &rest, e))
         return false;
     if (rest < argc)
-        return err_set(e, "\"%.40s\" is not expected", argv[rest]);
+        return err_set(e,
+                       "\"%.40s\" is not expected: the gateway file stands behind -f",
+                       argv[rest]);
     if (out->file == NULL)
         return err_set(e, "which gateway file? see -f FILE");
     if (out->quiet)
