@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "proxy/policy/pattern.h"
 #include "proxy/wording.h"
 
 enum { AUTHORITY_MAX = HOST_NAME_MAX_LEN + 10, BODY_MAX = 2048 };
@@ -96,6 +97,11 @@ static void write_remedy(const struct front_answer *answer, const char *authorit
     case REASON_NOT_ON_ALLOW_LIST:
         break;
     default:
+        return;
+    }
+    if (!pattern_can_name(answer->target)) {
+        snprintf(out, size,
+                 "It cannot be allowed: names on the allow list have a dot in them.\n");
         return;
     }
     snprintf(out, size, "To allow it, add \"%s\" to network.allowedDomains.\n",

@@ -3,13 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/policy/pattern.h"
+
 /* Kinds that are told apart, and how many of them are named; the others are counted. */
 enum { KINDS_MAX = 256, KINDS_SHOWN = 8, WHAT_MAX = HOST_NAME_MAX_LEN + 16 };
 
 struct kind {
     char what[WHAT_MAX]; /* "host:port" */
     enum reason reason;
-    const char *why; /* of that reason, in words that never go */
+    const char *why;     /* of that reason, in words that never go */
+    bool can_be_allowed; /* by an entry of the allow list */
     unsigned long count;
 };
 
@@ -88,6 +91,8 @@ void summary_add(struct summary *s, const struct audit_event *event)
         s->kind_count++;
         kind->reason = event->verdict.reason;
         kind->why = why_of(event);
+        kind->can_be_allowed = event->verdict.reason == REASON_NOT_ON_ALLOW_LIST &&
+                               event->target != NULL && pattern_can_name(event->target);
         memcpy(kind->what, what, sizeof what);
     }
     kind->count++;
@@ -119,7 +124,7 @@ void summary_print(const struct summary *s, const char *settings, FILE *out)
     print_kinds(s, out);
     fputc('\n', out);
     for (size_t i = 0; i < s->kind_count && first == NULL; i++)
-        if (s->kinds[i].reason == REASON_NOT_ON_ALLOW_LIST)
+        if (s->kinds[i].can_be_allowed)
             first = &s->kinds[i];
     if (first == NULL)
         return;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proxy/policy/pattern.h"
+
 enum {
     PLACE_MAX = HOST_NAME_MAX_LEN + 10, /* a host, brackets, a port */
     RULE_MAX = 128,
@@ -91,7 +93,7 @@ static void write_remedy(const struct check_answer *a, char *out, size_t size)
     const char *format = remedy_of(a->judged->verdict.reason), *mark;
 
     out[0] = '\0';
-    if (a->judged->verdict.allow || format == NULL)
+    if (a->judged->verdict.allow || format == NULL || !pattern_can_name(&t))
         return;
     mark = strstr(format, "%s");
     snprintf(out, size, "%.*s%s%s", (int)(mark - format), format, place_text(&t, place),
@@ -124,6 +126,10 @@ static void print_denial(struct judge *j, const struct check_answer *a)
         print_rule(judge_policy(j), &wildcard);
         printf(" allows only what is below it\n");
     }
+    if (a->judged->verdict.reason == REASON_NOT_ON_ALLOW_LIST &&
+        !pattern_can_name(a->target))
+        printf("%*sit cannot be allowed: names on the list have a dot in them\n",
+               INDENT, "");
     write_remedy(a, remedy, sizeof remedy);
     if (remedy[0] != '\0')
         printf("%*sto allow it: %s of %s\n", INDENT, "", remedy,

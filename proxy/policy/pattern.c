@@ -276,6 +276,12 @@ const char *pattern_base(const struct pattern *p)
     return star != NULL ? star + strlen("*.") : p->text;
 }
 
+bool pattern_can_name(const struct target *t)
+{
+    return t->kind == HOST_ADDR || has(t->host, '.') ||
+           str_equal(t->host, STR("localhost"));
+}
+
 bool pattern_has_port(const struct pattern *p)
 {
     return p->first_port != 1 || p->last_port != PORT_MAX;

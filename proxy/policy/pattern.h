@@ -43,6 +43,10 @@ bool pattern_parse(struct str entry, enum pattern_use use, struct pattern *p,
  * have to own. The whole name when there is no star inside. */
 const char *pattern_base(const struct pattern *p);
 
+/* An entry to allow this target can be written: its host is an address or a name that
+ * an entry may have. Asked before somebody is told to add it. */
+bool pattern_can_name(const struct target *t);
+
 bool pattern_has_port(const struct pattern *p);
 
 #endif

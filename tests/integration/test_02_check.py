@@ -52,6 +52,11 @@ def test_exit_status_and_lines(weir, allow):
     assert f'to allow it: add "x.b.test:443" to network.allowedDomains of {file}' in (
         done.stdout
     )
+    # No entry could hold a name without a dot: nobody is told to add one.
+    done = weir("check", "-s", file, "db:5432", "localhost:80")
+    assert 'add "db:5432"' not in done.stdout and "have a dot" in done.stdout
+    assert 'add "localhost:80"' in done.stdout
+    assert "remedy" not in verdicts(weir("check", "-j", "-s", file, "db:5432"))["db:5432"]
     # What cannot be read weighs more than what is denied, wherever it stands.
     for targets in (["a.test:0", "evil.test"], ["evil.test", "a.test:0"]):
         done = weir("check", "-s", file, *targets)

@@ -83,6 +83,8 @@ static const struct piece {
     {403, REASON_SNI_MISMATCH, "a.test:1", "blocked-by-sandbox-runtime"},
     {403, REASON_NOT_ON_ALLOW_LIST, "[2001:db8::1]:443",
      "add \"[2001:db8::1]:443\" to"},
+    {403, REASON_NOT_ON_ALLOW_LIST, "localhost:80", "add \"localhost:80\" to"},
+    {403, REASON_NOT_ON_ALLOW_LIST, "db:5432", "have a dot in them.\n"},
     {400, REASON_MALFORMED_HOST, NULL, "error=http_request_error;"},
     {400, REASON_MALFORMED_HOST, NULL, "Request refused: why (malformed-host).\n"},
     {431, REASON_LIMIT, NULL, "HTTP/1.1 431 why\r\n"},

@@ -61,12 +61,17 @@ static void test_counts(void **state)
     add(s, "bad.test:443", false, REASON_DENY_LIST);
     assert_prints(s, NULL,
                   "weir: denied 1 connection: bad.test:443 is on the deny list\n");
+    add(s, "db:5432", false, REASON_NOT_ON_ALLOW_LIST); /* no entry could hold it */
+    assert_prints(s, NULL,
+                  "weir: denied 2 connections: bad.test:443 is on the deny list, "
+                  "db:5432 is not on the allow list\n");
     add(s, "Evil.test:443", false, REASON_NOT_ON_ALLOW_LIST);
     add(s, "evil.test:443", false, REASON_NOT_ON_ALLOW_LIST);
     add(s, "[::1]:80", false, REASON_ADDRESS_LOOPBACK);
     add(s, NULL, false, REASON_MALFORMED_HOST);
     assert_prints(s, "/s.json",
-                  "weir: denied 5 connections: bad.test:443 is on the deny list, "
+                  "weir: denied 6 connections: bad.test:443 is on the deny list, "
+                  "db:5432 is not on the allow list, "
                   "evil.test:443 is not on the allow list (2), [::1]:80 is a "
                   "loopback address, a request malformed host\n"
                   "weir: to allow it: --allow evil.test:443, or \"evil.test:443\" in "
