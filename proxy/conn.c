@@ -61,7 +61,7 @@ static double patience(const struct conn *c)
 
 static bool in_tunnel(const struct conn *c)
 {
-    return c->state == CONN_HELLO || c->state == CONN_RELAY;
+    return c->state >= CONN_HELLO && c->state <= CONN_RELAY;
 }
 
 /* A tunnel in which one side has said its last may have a patience of its own. */
@@ -206,8 +206,9 @@ void conn_advance(struct conn *c)
     static enum step (*const steps[])(struct conn *) = {
         [CONN_REQUEST] = step_request, [CONN_TARGET] = step_target,
         [CONN_DIAL] = step_dial,       [CONN_ANSWER] = step_answer,
-        [CONN_HELLO] = step_hello,     [CONN_RELAY] = step_relay,
-        [CONN_LINGER] = step_linger,   [CONN_END] = step_end,
+        [CONN_HELLO] = step_hello,     [CONN_ANSWERED] = step_answered,
+        [CONN_RELAY] = step_relay,     [CONN_LINGER] = step_linger,
+        [CONN_END] = step_end,
     };
     enum step next;
 

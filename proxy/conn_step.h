@@ -10,6 +10,7 @@
  *   ANSWER   the client is told yes, or no
  *   HELLO    its first bytes are read before the server gets them       tunnel.c
  *            (peek.h); what the server says passes at once
+ *   ANSWERED the server may ask for a second hello, which is read too
  *   RELAY    bytes both ways (relay.h)
  *   LINGER   after a refusal: what the client still sends is thrown     conn.c
  *            away, so that it can read what it was told
@@ -27,13 +28,15 @@
 #include "proxy/request.h"
 
 enum conn_state {
-    CONN_REQUEST, /* `in` holds what was sent; nothing is understood */
-    CONN_TARGET,  /* request.target is set; `in` holds what came after the request */
-    CONN_DIAL,    /* policy has allowed the target; no server yet */
-    CONN_ANSWER,  /* `out` is on its way; there is a server if it was granted */
-    CONN_HELLO,   /* the relay runs, but `in` holds all that the client has sent */
-    CONN_RELAY,   /* `in` and `out` are empty and hold no memory */
-    CONN_LINGER,  /* the request has ended; no server */
+    CONN_REQUEST,  /* `in` holds what was sent; nothing is understood */
+    CONN_TARGET,   /* request.target is set; `in` holds what came after the request */
+    CONN_DIAL,     /* policy has allowed the target; no server yet */
+    CONN_ANSWER,   /* `out` is on its way; there is a server if it was granted */
+    CONN_HELLO,    /* the relay runs, but `in` holds all that the client has sent */
+    CONN_ANSWERED, /* the server has the hello, and `out` the start of its answer; `in`
+                    * holds what came behind the hello */
+    CONN_RELAY,    /* `in` and `out` are empty and hold no memory */
+    CONN_LINGER,   /* the request has ended; no server */
     CONN_END,
 };
 
@@ -87,6 +90,7 @@ enum step step_target(struct conn *c);
 enum step step_dial(struct conn *c);
 enum step step_answer(struct conn *c);
 enum step step_hello(struct conn *c);
+enum step step_answered(struct conn *c);
 enum step step_relay(struct conn *c);
 
 /* A connection over a limit: it is told so, whatever it asks. */

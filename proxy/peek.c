@@ -27,6 +27,16 @@ bool peek_parse(struct str in, bool eof, struct peek *out)
     return true;
 }
 
+bool peek_parse_second(struct str in, bool eof, struct peek *out)
+{
+    enum hello_parse parsed = hello_parse_second(in, &out->hello);
+
+    if (parsed == HELLO_MORE && !eof)
+        return false;
+    out->kind = kind_of(parsed, &out->hello);
+    return true;
+}
+
 struct str peek_name(const struct peek *p)
 {
     bool named = p->kind == HELLO_KIND_NAME || p->kind == HELLO_KIND_ENCRYPTED;

@@ -16,6 +16,8 @@ struct peek {
  * tell.
  */
 bool peek_parse(struct str in, bool eof, struct peek *out);
+/* The same for the second hello, of which `in` is all that was sent. */
+bool peek_parse_second(struct str in, bool eof, struct peek *out);
 /* The server name that was shown; empty when there was none. */
 struct str peek_name(const struct peek *p);
 enum sni_seen peek_seen(const struct peek *p, bool allowed);

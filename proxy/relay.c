@@ -54,7 +54,8 @@ void relay_init(struct relay *r, struct relay_pool *pool, struct stream *client,
         .down = {.from = server, .to = client},
         .moved = ev_now(pool->loop),
     };
-    buf_init(&r->up.left, RELAY_BUFFER);
+    /* What the owner hands over comes in two pieces, and the second on top. */
+    buf_init(&r->up.left, 2 * RELAY_BUFFER);
     buf_init(&r->down.left, RELAY_BUFFER);
 }
 
@@ -145,6 +146,12 @@ static size_t may_read(const struct relay *r, struct relay_way *w)
                                                             : RELAY_BUFFER;
 }
 
+static void hear(struct relay *r, struct str bytes)
+{
+    if (r->heard != NULL && buf_len(r->heard) < RELAY_HEARD_MAX)
+        buf_add(r->heard, str_head(bytes, RELAY_HEARD_MAX - buf_len(r->heard)));
+}
+
 static bool read_once(struct relay *r, struct relay_way *w)
 {
     size_t size = may_read(r, w), n;
@@ -155,6 +162,8 @@ static bool read_once(struct relay *r, struct relay_way *w)
         return true;
     buffer = buffer_open(r->pool);
     io = stream_read(w->from, buffer, size, &n);
+    if (io == IO_OK && w == &r->down)
+        hear(r, (struct str){buffer, n});
     if (io == IO_OK)
         send_fresh(r, w, (struct str){buffer, n});
     buffer_shut(r->pool);
@@ -233,13 +242,27 @@ enum relay_status relay_run(struct relay *r)
     return RELAY_GOES_ON;
 }
 
+/* From the owner, behind what it gave before. */
+static void send_first(struct relay *r, struct str bytes)
+{
+    if (bytes.n > 0 && !r->up.dead && buf_len(&r->up.left) > 0)
+        keep(r, &r->up, bytes);
+    else if (bytes.n > 0)
+        send_fresh(r, &r->up, bytes);
+}
+
+void relay_ask(struct relay *r, struct str first, struct buf *heard)
+{
+    r->heard = heard;
+    send_first(r, first);
+}
+
 void relay_release(struct relay *r, struct buf *first, bool eof)
 {
+    r->heard = NULL;
     r->up.held = false;
     r->up.eof = eof;
-    if (buf_len(first) == 0)
-        return;
-    send_fresh(r, &r->up, buf_view(first));
+    send_first(r, buf_view(first));
     buf_done(first);
 }
 

@@ -14,6 +14,7 @@ enum {
     RELAY_BUFFER = 256 * 1024,
     RELAY_LEFT_MAX = 64 * 1024 * 1024, /* of what all relays of a core keep */
     RELAY_SHORT_READ = 4096,           /* one read, when that is used up */
+    RELAY_HEARD_MAX = 64,              /* of an answer that is listened to */
 };
 
 /* What the relays of one core share. */
@@ -45,6 +46,7 @@ struct relay {
     struct relay_way up, down; /* client to server, server to client */
     ev_tstamp moved;           /* when a byte last moved, either way */
     const char *close;         /* who ended it: "client", "server", "error"; NULL */
+    struct buf *heard;         /* borrowed: see relay_ask(); NULL when nobody listens */
 };
 
 enum relay_status { RELAY_OVER = 0, RELAY_GOES_ON };
@@ -55,6 +57,11 @@ void relay_init(struct relay *r, struct relay_pool *pool, struct stream *client,
                 struct stream *server);
 /* The streams stay as they are. May be called twice, and on a zeroed struct. */
 void relay_done(struct relay *r);
+
+/* `first` goes to the server, and the first RELAY_HEARD_MAX bytes of its answer into
+ * `heard` too, which outlives the listening: until relay_release(). The client's bytes
+ * are held still. */
+void relay_ask(struct relay *r, struct str first, struct buf *heard);
 
 /* The owner has seen enough: `first` (RELAY_BUFFER bytes at most, emptied here) goes to
  * the server ahead of whatever else comes; `eof` when the client has already said its

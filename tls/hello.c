@@ -8,13 +8,16 @@
 
 enum {
     RECORD_HEADER = 5,
-    RECORD_MAX = 16384, /* RFC 8446 5.1 */
-    RECORD_ALERT_FIRST = 20,
+    RECORD_MAX = 16384,        /* RFC 8446 5.1 */
+    RECORD_CHANGE_CIPHER = 20, /* the lowest kind */
+    RECORD_ALERT = 21,
     RECORD_HANDSHAKE = 22,
+    RECORD_DATA = 23,
     RECORD_KIND_LAST = 24,
     EMPTY_RECORDS_MAX = 4, /* RFC 8446 forbids them, older stacks send some */
     HANDSHAKE_HEADER = 4,
     CLIENT_HELLO = 1,
+    SERVER_HELLO = 2,
     RANDOM_LEN = 32,
     SESSION_ID_MAX = 32,
     EXTENSION_SERVER_NAME = 0,
@@ -186,7 +189,8 @@ static bool read_extensions(struct reader *body, struct hello *out)
     return true;
 }
 
-/* What follows the message in the same record or the next is not ours to judge. */
+/* The record ends with the message: what a client has to say next hangs on the server's
+ * answer, and may be a second hello. */
 static enum hello_parse read_hello(struct str handshake, struct hello *out)
 {
     struct reader message = {.rest = str_skip(handshake, 1)};
@@ -199,8 +203,8 @@ static enum hello_parse read_hello(struct str handshake, struct hello *out)
     session = take_vector(&r, 1);
     ciphers = take_vector(&r, 2);
     compressions = take_vector(&r, 1);
-    if (version >> 8 != 3 || session.n > SESSION_ID_MAX || ciphers.n < 2 ||
-        ciphers.n % 2 != 0 || compressions.n == 0)
+    if (message.rest.n > 0 || version >> 8 != 3 || session.n > SESSION_ID_MAX ||
+        ciphers.n < 2 || ciphers.n % 2 != 0 || compressions.n == 0)
         return HELLO_BAD;
     if (!read_extensions(&r, &hello))
         return HELLO_BAD;
@@ -212,6 +216,7 @@ static enum hello_parse read_hello(struct str handshake, struct hello *out)
 struct flat {
     char bytes[HELLO_MAX];
     size_t n;
+    bool cut; /* the last record is not there to its end */
 };
 
 static bool is_whole(const struct flat *flat)
@@ -224,8 +229,9 @@ static bool is_whole(const struct flat *flat)
 }
 
 /* Appends what is there of each record, until the hello is whole or `in` ends.
- * HELLO_BAD when a record is none that may come before the end of a hello. */
-static enum hello_parse flatten(struct str in, struct flat *flat)
+ * HELLO_BAD when a record is none that may come before the end of a hello. *rest is
+ * what stands behind the last record. */
+static enum hello_parse flatten(struct str in, struct flat *flat, struct str *rest)
 {
     unsigned empty = 0;
 
@@ -240,8 +246,10 @@ static enum hello_parse flatten(struct str in, struct flat *flat)
             return HELLO_BAD;
         memcpy(flat->bytes + flat->n, part.p, part.n);
         flat->n += part.n;
+        flat->cut = part.n < len;
         in = str_skip(r.rest, len);
     }
+    *rest = in;
     if (in.n > 0 && !is_whole(flat) && in.p[0] != RECORD_HANDSHAKE)
         return HELLO_BAD;
     return is_whole(flat) ? HELLO_DONE : HELLO_MORE;
@@ -264,13 +272,13 @@ static bool is_hopeless(const struct flat *flat)
  */
 static bool is_tls(struct str in)
 {
-    return in.p[0] >= RECORD_ALERT_FIRST && in.p[0] <= RECORD_KIND_LAST &&
+    return in.p[0] >= RECORD_CHANGE_CIPHER && in.p[0] <= RECORD_KIND_LAST &&
            (in.n < 2 || in.p[1] == 3);
 }
 
 enum hello_parse hello_parse(struct str in, struct hello *out)
 {
-    struct str seen = str_head(in, HELLO_MAX);
+    struct str seen = str_head(in, HELLO_MAX), rest = seen;
     struct flat flat;
     enum hello_parse result;
 
@@ -279,10 +287,72 @@ enum hello_parse hello_parse(struct str in, struct hello *out)
     if (!is_tls(seen))
         return HELLO_NOT_TLS;
     flat.n = 0;
-    result = seen.n == 1 ? HELLO_MORE : flatten(seen, &flat);
+    flat.cut = false;
+    result = seen.n == 1 ? HELLO_MORE : flatten(seen, &flat, &rest);
     if (result == HELLO_BAD || is_hopeless(&flat))
         return HELLO_BAD;
     if (result == HELLO_MORE)
         return seen.n < HELLO_MAX ? HELLO_MORE : HELLO_BAD;
-    return read_hello((struct str){flat.bytes, flat.n}, out);
+    if (flat.cut || read_hello((struct str){flat.bytes, flat.n}, out) != HELLO_DONE)
+        return HELLO_BAD;
+    out->used = seen.n - rest.n;
+    return HELLO_DONE;
+}
+
+/* RFC 8446 4.2.10, D.4: early data that the server will throw away, and the change of
+ * ciphers that is sent for the sake of old middle boxes. Behind an alert nothing should
+ * come, but some servers overlook some alerts. */
+static bool may_stand_before(char kind)
+{
+    return kind == RECORD_CHANGE_CIPHER || kind == RECORD_ALERT || kind == RECORD_DATA;
+}
+
+enum hello_parse hello_parse_second(struct str in, struct hello *out)
+{
+    enum hello_parse result;
+
+    while (in.n > 0 && may_stand_before(in.p[0])) {
+        struct reader r = {.rest = str_skip(in, 1)};
+        unsigned version = take_number(&r, 2);
+
+        take_vector(&r, 2);
+        if (r.failed)
+            return HELLO_MORE;
+        if (version >> 8 != 3)
+            return HELLO_BAD;
+        in = r.rest;
+    }
+    result = hello_parse(in, out);
+    return result == HELLO_NOT_TLS ? HELLO_BAD : result;
+}
+
+/* The random of a ServerHello that asks for another hello (RFC 8446 4.1.3). What is no
+ * ServerHello answers the hello too, with an alert or in another protocol; a server
+ * that cuts its answer into records of a few bytes is taken to ask. */
+enum hello_answer hello_answer(struct str in)
+{
+    static const char random[RANDOM_LEN] =
+        "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
+        "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c";
+    struct reader r = {.rest = in};
+    unsigned kind = take_number(&r, 1), len;
+    struct str said;
+
+    if (!r.failed && kind != RECORD_HANDSHAKE)
+        return HELLO_ANSWERED;
+    take_number(&r, 2);
+    len = take_number(&r, 2);
+    if (r.failed)
+        return HELLO_UNANSWERED;
+    if (len < HELLO_ANSWER_LEN - RECORD_HEADER)
+        return HELLO_RETRY;
+    kind = take_number(&r, 1);
+    take_number(&r, 3);
+    take_number(&r, 2);
+    if (!r.failed && kind != SERVER_HELLO)
+        return HELLO_ANSWERED;
+    said = str_head(r.rest, RANDOM_LEN);
+    if (!r.failed && memcmp(said.p, random, said.n) != 0)
+        return HELLO_ANSWERED;
+    return !r.failed && said.n == RANDOM_LEN ? HELLO_RETRY : HELLO_UNANSWERED;
 }

@@ -249,7 +249,8 @@ static void test_split(void **state)
     free(in);
 }
 
-/* Behind the hello, in the same record, another message begins: not ours to judge. */
+/* Behind the hello, in the same record, another message begins, which could be a second
+ * hello. */
 static void test_message_behind(void **state)
 {
     struct bytes *extensions = make(), *message = make(), *in = make();
@@ -260,8 +261,59 @@ static void test_message_behind(void **state)
     put_hello(message, view(extensions));
     put(message, STR("\x0e\0\0\0"));
     put_records(in, view(message), 16384);
-    assert_int_equal(hello_parse(view(in), &hello), HELLO_DONE);
-    assert_string_equal(hello.name, "a.test");
+    assert_int_equal(hello_parse(view(in), &hello), HELLO_BAD);
+    in->n -= 4; /* it is still to come */
+    assert_int_equal(hello_parse(view(in), &hello), HELLO_BAD);
+    free(extensions);
+    free(message);
+    free(in);
+}
+
+/* What a server says: the random of RFC 8446 4.1.3 asks for another hello. */
+static void test_answers(void **state)
+{
+    static const char retry[] =
+        "\x16\x03\x03\x00\x58\x02\x00\x00\x54\x03\x03"
+        "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
+        "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c";
+    char other[HELLO_ANSWER_LEN];
+
+    (void)state;
+    assert_int_equal(sizeof retry - 1, HELLO_ANSWER_LEN);
+    for (size_t n = 0; n < HELLO_ANSWER_LEN; n++) {
+        assert_int_equal(hello_answer((struct str){retry, n}), HELLO_UNANSWERED);
+        memcpy(other, retry, sizeof other);
+        other[n] ^= 0x40;
+        /* Of the versions and of lengths nothing hangs. */
+        if (n == 0 || n == 5 || n >= 11)
+            assert_int_equal(hello_answer((struct str){other, sizeof other}),
+                             HELLO_ANSWERED);
+    }
+    assert_int_equal(hello_answer((struct str){retry, HELLO_ANSWER_LEN}), HELLO_RETRY);
+    assert_int_equal(hello_answer(STR("\x15\x03\x03\0\2\2\x28")), HELLO_ANSWERED);
+    assert_int_equal(hello_answer(STR("HTTP/1.1 400")), HELLO_ANSWERED);
+    /* Cut into small records: who knows. */
+    assert_int_equal(hello_answer(STR("\x16\x03\x03\0\x04\x02\0\0\x54")), HELLO_RETRY);
+}
+
+static void test_second_hello(void **state)
+{
+    struct bytes *extensions = make(), *message = make(), *in = make();
+    struct hello hello = {0};
+
+    (void)state;
+    put_name(extensions, STR("second.test"));
+    put_hello(message, view(extensions));
+    for (unsigned kind = 20; kind <= 23; kind++)
+        if (kind != 22)
+            put_record(in, kind, STR("any"));
+    put_records(in, view(message), 100);
+    for (size_t n = 0; n < in->n; n++)
+        assert_int_equal(hello_parse_second(str_head(view(in), n), &hello), HELLO_MORE);
+    assert_int_equal(hello_parse_second(view(in), &hello), HELLO_DONE);
+    assert_string_equal(hello.name, "second.test");
+    assert_int_equal(hello_parse_second(STR("GET /"), &hello), HELLO_BAD);
+    assert_int_equal(hello_parse_second(STR("\x17\x02\0\0\0"), &hello), HELLO_BAD);
     free(extensions);
     free(message);
     free(in);
@@ -423,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_message_behind), cmocka_unit_test(test_empty_records),
         cmocka_unit_test(test_other_records),  cmocka_unit_test(test_first_bytes),
         cmocka_unit_test(test_size),           cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_answers),        cmocka_unit_test(test_second_hello),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
