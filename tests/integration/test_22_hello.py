@@ -158,8 +158,14 @@ def test_another_name_in_small_records(place):
     place().refused(records, UNRECOGNIZED_NAME)
 
 
+def nonsense():
+    """A hello that is whole by its lengths, whatever size this machine's OpenSSL makes."""
+    good = hello("good.test")
+    return good[:100] + b"\xff" * (len(good) - 100)
+
+
 @pytest.mark.parametrize("data", [
-    hello("good.test")[:100] + b"\xff" * 900,
+    nonsense(),
     b"\x16\x03\x01\x40\x00" + b"\x01\x00\xff\xff" + b"\x00" * 20000,
 ], ids=["nonsense", "endless"])  # fmt: skip
 def test_malformed(place, data):

@@ -396,11 +396,12 @@ static void test_too_much_early_data(void **state)
     struct limits limits = limits_default;
     struct fixture *f;
     char got[TEXT_MAX];
-    int client;
+    int client, mute;
 
     (void)state;
     limits.early_bytes = 8192;
     f = fixture_new(&limits);
+    mute = core_world_mute(&f->w);
     set_policy(f, "nowhere.test");
     client = client_open(f);
     say(client, "CONNECT nowhere.test:443 HTTP/1.1\r\n\r\n");
@@ -413,6 +414,7 @@ static void test_too_much_early_data(void **state)
     expect_event(f, 0, REASON_LIMIT, "");
     fd_close(&client);
     fixture_free(f);
+    fd_close(&mute);
 }
 
 /* Its end may come before the answer, when there is something to pass on ahead of it.
@@ -446,7 +448,7 @@ static void test_client_says_all_at_once(void **state)
 static void test_client_leaves(void **state)
 {
     struct fixture *f = fixture_new(&limits_default);
-    int client = client_open(f);
+    int client = client_open(f), mute = core_world_mute(&f->w);
 
     (void)state;
     set_policy(f, "nowhere.test");
@@ -458,6 +460,7 @@ static void test_client_leaves(void **state)
     expect_event(f, 0, REASON_CLIENT_LEFT, "client");
     fd_close(&client);
     fixture_free(f);
+    fd_close(&mute);
 }
 
 static void test_size(void **state)

@@ -229,22 +229,11 @@ static void test_unresolved(void **state)
 static void test_too_long(void **state)
 {
     struct core_world *w = *state;
-    autofd int mute = socket(AF_INET, SOCK_DGRAM, 0);
-    struct sockaddr_in a = {.sin_family = AF_INET,
-                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof a;
-    char server[32];
-    const char *servers[] = {server, NULL};
-    struct resolver_options options = {.servers = servers, .hosts_file = ""};
+    autofd int mute = core_world_mute(w);
     struct policy *p = policy_allowing("\"slow.test\"");
     struct seen seen;
-    struct err e;
 
-    assert_return_code(bind(mute, (struct sockaddr *)&a, len), errno);
-    getsockname(mute, (struct sockaddr *)&a, &len);
-    snprintf(server, sizeof server, "127.0.0.1:%u", ntohs(a.sin_port));
-    resolver_free(&w->core->dialler.resolver);
-    assert_true(resolver_new(w->loop, &options, &w->core->dialler.resolver, &e));
+    assert_true(mute >= 0);
     w->core->dialler.seconds = 0.3;
     seen = dial(w, p, "slow.test", 443);
     expect_reason(&seen, REASON_TIMEOUT);
