@@ -85,7 +85,8 @@ static int make_passage(const struct access_list *list, size_t at)
     return mount_flags(fd, MOUNT_RDONLY, false) ? fd_steal(&fd) : -1;
 }
 
-int masks_for(const struct masks *m, const struct access_list *list, size_t at)
+int masks_for(const struct masks *m, const struct access_list *list, size_t at,
+              enum path_kind kind)
 {
     const struct access_mount *mount = &list->mounts[at];
 
@@ -93,7 +94,7 @@ int masks_for(const struct masks *m, const struct access_list *list, size_t at)
         return make_passage(list, at);
     if (mount->empty)
         return mount_copy(m->empty, false);
-    return mount_copy(mount->kind == PATH_FOLDER ? m->folder : m->file, false);
+    return mount_copy(kind == PATH_FOLDER ? m->folder : m->file, false);
 }
 
 bool masks_hide(const struct masks *m, const char *path, struct err *e)

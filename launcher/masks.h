@@ -14,9 +14,11 @@ void masks_init(struct masks *m);
 bool masks_make(struct masks *m, int cover, struct err *e);
 void masks_done(struct masks *m);
 
-/* A detached mount that hides what is at mounts[at] of the list, -1 with errno set.
- * With `passage`, it has a mount point for every mount of the list that lies in it. */
-int masks_for(const struct masks *m, const struct access_list *list, size_t at);
+/* A detached mount that hides what is at mounts[at] of the list, a thing of this kind;
+ * -1 with errno set. With `passage`, it has a mount point for every mount of the list
+ * that lies in it. */
+int masks_for(const struct masks *m, const struct access_list *list, size_t at,
+              enum path_kind kind);
 
 /* Puts an empty thing over `path`, when it exists. */
 bool masks_hide(const struct masks *m, const char *path, struct err *e);

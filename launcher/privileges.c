@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -48,21 +49,31 @@ static bool drop_bounding_set(void)
     return true;
 }
 
-bool privileges_drop(struct err *e)
+static bool drop_to(uint32_t kept, struct err *e)
 {
     const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
                                SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
                                SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                                SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct none[2] = {{0}};
+    struct __user_cap_data_struct left[2] = {{.effective = kept, .permitted = kept}};
 
     if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) != 0 || !drop_bounding_set() ||
         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 ||
-        syscall(SYS_capset, &header, none) != 0 ||
+        syscall(SYS_capset, &header, left) != 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return err_sys(e, "cannot give up capabilities");
     return true;
+}
+
+bool privileges_drop(struct err *e)
+{
+    return drop_to(0, e);
+}
+
+bool privileges_drop_to_mounts(struct err *e)
+{
+    return drop_to(1u << CAP_SYS_ADMIN, e);
 }
 
 bool privileges_hide(struct err *e)

@@ -14,6 +14,8 @@ bool privileges_map(uid_t uid, gid_t gid, struct err *e);
 /* No capability is left, nor can any be had again: bounding set, ambient set, secure
  * bits, no_new_privs. */
 bool privileges_drop(struct err *e);
+/* The same, but that of mounting stays. */
+bool privileges_drop_to_mounts(struct err *e);
 
 /* Nobody of the same user may trace the calling process or read its memory. */
 bool privileges_hide(struct err *e);

@@ -194,13 +194,27 @@ static void drain(int signals)
     (void)!read(signals, &info, sizeof info);
 }
 
+/* False when something that must not lies bare: then all must end. */
+static bool keep(const struct supervisor *s)
+{
+    struct err e;
+
+    if (keeper_renew(s->keeper, s->masks, &e))
+        return true;
+    leash_send(s->leash, LEASH_FAILED, 125, e.text);
+    return false;
+}
+
 static void watch(const struct supervisor *s, struct children *c, int signals)
 {
-    struct pollfd watched[2] = {{.fd = s->leash, .events = POLLIN},
-                                {.fd = signals, .events = POLLIN}};
+    struct pollfd watched[3] = {{.fd = s->leash, .events = POLLIN},
+                                {.fd = signals, .events = POLLIN},
+                                {.fd = s->keeper->notify, .events = POLLIN}};
 
     while (collect(s, c)) {
-        if (poll(watched, 2, -1) < 0 && errno != EINTR)
+        if (poll(watched, 3, -1) < 0 && errno != EINTR)
+            return;
+        if (watched[2].revents != 0 && !keep(s))
             return;
         if (watched[0].revents != 0 && !obey(s, c))
             return;
@@ -244,7 +258,7 @@ bool supervisor_run(const struct supervisor *s, struct err *e)
     }
     release_stdio();
     /* What it had was for making the sandbox. Signals to its children need none. */
-    if (!privileges_drop(e)) {
+    if (s->keeper->notify < 0 ? !privileges_drop(e) : !privileges_drop_to_mounts(e)) {
         kill(c.init, SIGKILL);
         return false;
     }

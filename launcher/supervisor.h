@@ -6,12 +6,14 @@
 
 #include <signal.h>
 
+#include "launcher/keeper.h"
 #include "launcher/masks.h"
 #include "launcher/plan.h"
 
 struct supervisor {
     const struct plan *plan;
     const struct masks *masks;
+    struct keeper *keeper;
     int leash;     /* to the core */
     pid_t core;    /* our parent: stops and goes on as the command does */
     sigset_t mask; /* what the command starts with */

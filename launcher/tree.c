@@ -38,12 +38,12 @@ static bool copy_root(const struct plan *plan, int host, struct err *e)
 }
 
 /* A copy of what the host has there, so that rules do not build on each other. */
-static int copy_part(int host, const struct access_mount *m)
+static int copy_part(int host, const struct access_mount *m, enum path_kind kind)
 {
     autofd int part = mount_open(host, m->path + 1);
     autofd int copy = -1;
     uint64_t flags = FLAGS | (m->access == ACCESS_WRITE ? 0 : MOUNT_RDONLY);
-    bool folder = m->kind == PATH_FOLDER;
+    bool folder = kind == PATH_FOLDER;
 
     if (part < 0 || (copy = mount_copy(part, folder)) < 0 ||
         !mount_flags(copy, flags, folder))
@@ -51,8 +51,8 @@ static int copy_part(int host, const struct access_mount *m)
     return fd_steal(&copy);
 }
 
-static bool add_mount(const struct plan *plan, int host, const struct masks *masks,
-                      size_t at, struct err *e)
+bool tree_add(const struct plan *plan, int host, const struct masks *masks, size_t at,
+              enum path_kind kind, struct err *e)
 {
     const struct access_mount *m = &plan->access.mounts[at];
     autofd int target = mount_open(AT_FDCWD, m->path);
@@ -64,15 +64,15 @@ static bool add_mount(const struct plan *plan, int host, const struct masks *mas
     if (target < 0)
         return err_sys(e, "%s: \"%s\"", m->source, m->path);
     if (m->access == ACCESS_NONE || m->empty)
-        what = masks_for(masks, &plan->access, at);
+        what = masks_for(masks, &plan->access, at, kind);
     else
-        what = copy_part(host, m);
+        what = copy_part(host, m, kind);
     if (what < 0 || !mount_attach(what, target))
         return err_sys(e, "%s: cannot mount at \"%s\"", m->source, m->path);
     return true;
 }
 
-bool tree_make(const struct plan *plan, struct masks *masks, struct err *e)
+bool tree_make(const struct plan *plan, struct masks *masks, int *root, struct err *e)
 {
     autofd int host = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     autofd int dev = -1;
@@ -87,8 +87,9 @@ bool tree_make(const struct plan *plan, struct masks *masks, struct err *e)
     if (!masks_make(masks, dev, e) || !dev_make(host, e))
         return false;
     for (size_t i = 0; i < plan->access.mount_count; i++)
-        if (!add_mount(plan, host, masks, i, e))
+        if (!tree_add(plan, host, masks, i, plan->access.mounts[i].kind, e))
             return false;
+    *root = fd_steal(&host);
     return plan->uid != 0 || procfs_harden_sys(masks, e);
 }
 
