@@ -6,6 +6,7 @@
 # release only llhttp, which is unpacked into .deps/ here and not installed at all.
 set -euo pipefail
 
+readonly CALLED_FROM=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly LLHTTP_MIN=9.2
 readonly BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config python3 libev-dev
@@ -213,7 +214,15 @@ get_llhttp() {
 
 # --- the verbs --------------------------------------------------------------------
 
+# At most `count` arguments behind the verb.
+takes() {
+    local verb=$1 count=$2
+    shift 2
+    [ $# -le "$count" ] || fail "$verb: \"${*:count + 1:1}\" is not expected; see ./bootstrap.sh help"
+}
+
 prepare() {
+    [ -w . ] || fail "cannot write in $PWD, where it is built: clone it into a folder of your own"
     if have_apt; then
         install_packages "${BUILD_PACKAGES[@]}" "$@"
         get_llhttp
@@ -236,11 +245,13 @@ build_program() {
 }
 
 verb_build() {
+    takes build 0 "$@"
     prepare
     build_program
 }
 
 verb_demo() {
+    takes demo 0 "$@"
     prepare "${DEMO_PACKAGES[@]}"
     build_program
     python3 tests/support/demo.py build/weir
@@ -293,16 +304,28 @@ for_prefix() {
     fi
 }
 
+# A relative prefix starts where the caller is, not here.
+absolute() {
+    case $1 in
+    /*) echo "$1" ;;
+    *) echo "$CALLED_FROM/$1" ;;
+    esac
+}
+
 verb_install() {
-    local prefix=${1:-/usr/local}
+    local prefix
+    takes install 1 "$@"
+    prefix=$(absolute "${1:-/usr/local}")
     prepare
     build_program
     quietly for_prefix "$prefix" cmake --install build --prefix "$prefix"
-    say "installed: $prefix/bin/weir; \"./bootstrap.sh uninstall $prefix\" removes it"
+    say "installed: $prefix/bin/weir; to remove it: ./bootstrap.sh uninstall ${prefix@Q}"
 }
 
 verb_uninstall() {
-    local prefix=${1:-/usr/local}
+    local prefix
+    takes uninstall 1 "$@"
+    prefix=$(absolute "${1:-/usr/local}")
     for_prefix "$prefix" sh cmake/uninstall.sh "$prefix"
 }
 

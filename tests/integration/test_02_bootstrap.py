@@ -113,6 +113,28 @@ def test_an_unknown_verb_is_an_error_that_shows_the_verbs():
     assert run("bash", BOOTSTRAP, "help").returncode == 0
 
 
+@pytest.mark.parametrize("args", [("demo", "x"), ("build", "x"), ("install", "/p", "x"),
+                                  ("uninstall", "/p", "x"), ("test", "x")])  # fmt: skip
+def test_what_a_verb_does_not_take_is_refused(args):
+    done = run("bash", BOOTSTRAP, *args)
+    assert done.returncode == 1 and f'{args[0]}: ' in done.stderr and '"x"' in done.stderr
+
+
+def test_a_relative_prefix_starts_where_the_caller_is(tmp_path):
+    done = run("sh", "-c", f"cd {tmp_path} && exec bash {BOOTSTRAP} uninstall over/there")
+    assert done.returncode == 1 and f"{tmp_path}/over/there/share" in done.stderr
+
+
+def test_a_clone_that_cannot_be_written_is_told(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("needs root: it mounts the sources read-only")
+    done = run("unshare", "-m", "sh", "-c",
+               f"mount --bind {SOURCE} {tmp_path} && mount -o remount,bind,ro {tmp_path} && "
+               f"exec bash {tmp_path}/bootstrap.sh")  # fmt: skip
+    assert done.returncode == 1
+    assert f"cannot write in {tmp_path}" in done.stderr
+
+
 def test_install_copies_and_uninstall_leaves_nothing(tmp_path):
     build = pathlib.Path(os.environ["WEIR"]).parent
     prefix = tmp_path / "prefix"
