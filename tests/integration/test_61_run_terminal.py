@@ -180,6 +180,21 @@ def test_a_shell_inside_has_job_control(box, terminal):
     tty.wait()
 
 
+def test_a_background_job_that_reads_stops_until_it_is_fetched(box, terminal):
+    """The signal for that goes to the whole group, us in it: one `fg` must be enough."""
+    tty = terminal(
+        "bash", "-c",
+        f"set -m; {box.weir} run -q sh -c 'read x; echo got-$x' & "
+        "until jobs | grep -q Stopped; do sleep .1; done; fg; echo end-$?",
+        weirless=True,
+    )  # fmt: skip
+    tty.expect("run -q")
+    tty.type("line\n")
+    tty.expect("got-line")
+    tty.expect("end-0")
+    tty.wait()
+
+
 def test_signals_go_once_without_a_terminal(box):
     """There the command leads a group of its own: a signal to our group is passed on."""
     process = box.popen(
