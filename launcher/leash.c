@@ -1,14 +1,18 @@
 #include "launcher/leash.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 bool leash_pair(int ends[2], struct err *e)
 {
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return err_sys(e, "cannot make a socket pair");
-    return true;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0)
+        return true;
+    if (errno == EPERM) /* our own filter says so */
+        return err_set(e, "a system call filter forbids what is needed, as inside "
+                          "another weir run: start it outside of that");
+    return err_sys(e, "cannot make a socket pair");
 }
 
 void leash_send(int fd, enum leash_kind kind, int value, const char *text)

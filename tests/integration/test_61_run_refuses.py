@@ -90,6 +90,11 @@ def test_sbx_39_planted_helpers(box):
     assert done.returncode == 0 and not mark.exists()
 
 
+def test_a_sandbox_in_a_sandbox(box):
+    done = box.run(box.weir, "run", "true")
+    assert done.returncode == 125 and "inside another weir run" in done.stderr
+
+
 def test_sbx_36_an_empty_path(box):
     done = box.run("/bin/sh", "-c", "echo $((1 + 1))", env={"PATH": "/nonexistent"})
     assert (done.stdout, done.returncode) == ("2\n", 0)
