@@ -141,7 +141,7 @@ static void note_failure(struct audit *a, int error)
 {
     if (!atomic_exchange(&a->failing, true))
         log_error("audit: cannot write to %s: %s; trying again",
-                  a->path != NULL ? a->path : "its descriptor", strerror(error));
+                  a->path != NULL ? a->path : "the audit file", strerror(error));
 }
 
 static void note_success(struct audit *a)
