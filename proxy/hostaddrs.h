@@ -1,5 +1,6 @@
 /* This host's addresses, as the snapshot that policy is given: those of every
- * interface, and those where the core itself listens.
+ * interface, those that the kernel takes for itself though no interface has them (local
+ * routes, as load balancers make them), and those where the core itself listens.
  *
  * The kernel queues a message for each change (rtnetlink). The queue is looked at when
  * somebody asks, and the addresses are read anew only if something is in it: an address

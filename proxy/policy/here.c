@@ -11,6 +11,9 @@ bool here_has(const struct hostaddrs *host, const struct ip *ip)
         if (ip_equal(&interface, ip))
             return true;
     }
+    for (size_t i = 0; i < host->local_count; i++)
+        if (ip_range_has(&host->local[i], ip))
+            return true;
     return false;
 }
 

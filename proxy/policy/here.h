@@ -4,7 +4,7 @@
 
 #include "proxy/policy/policy.h"
 
-/* One of the interfaces' addresses. */
+/* One of the interfaces' addresses, or of those that are routed here. */
 bool here_has(const struct hostaddrs *host, const struct ip *ip);
 
 /* Would a connection to this address and port come to the core itself? An unspecified

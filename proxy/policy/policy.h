@@ -84,6 +84,8 @@ struct hostaddrs {
     const struct addr *own; /* where the core listens; an unspecified IP means all of
                              * this host's addresses and loopback */
     size_t own_count;
+    const struct ip_range *local; /* what the kernel takes for itself beside them */
+    size_t local_count;
 };
 
 struct policy; /* immutable, reference-counted (atomically: workers share it) */

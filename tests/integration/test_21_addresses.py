@@ -176,3 +176,29 @@ def test_a_localhost_name_is_loopback_or_nothing(place, tmp_path):
     status, event = ask(weir, f"localhost:{inside}")
     assert (status, event["addr"]) == (200, "127.0.0.1"), event
     assert place.dns.queries == []
+
+
+def test_what_is_routed_to_this_host_is_this_host(place):
+    """A balancer's address stands on no interface and ends here all the same. A local
+    route of another table is a transparent proxy's, and says nothing of this host."""
+    inside = place.serve(GREETING, host="::", netns=place.pair.a)
+    weir = place.gateway()
+    here, far = ["203.0.113.77", "2001:db8:9::5"], ["198.51.100.5", "2001:db8:1::2"]
+    names = {answer: place.name(answer) for answer in here}
+    place.pair.b.run("ip", "address", "add", f"{far[0]}/32", "dev", "lo")
+    place.pair.a.run("ip", "route", "add", far[0], "via", THERE)
+    assert ask(weir, f"{place.name(far[0])}:{place.port}")[0] == 200
+    for route in ("203.0.113.77/32", "2001:db8:9::/64"):
+        place.pair.a.run("ip", "route", "add", "local", route, "dev", "lo")
+    for everything in ("0.0.0.0/0", "::/0"):
+        place.pair.a.run(
+            "ip", "route", "add", "local", everything, "dev", "lo", "table", "100"
+        )
+    for answer in here:
+        status, event = ask(weir, f"{names[answer]}:{inside}")
+        assert (status, event["reason"]) == (403, "address-this-host"), event
+    for answer in far:
+        assert ask(weir, f"{place.name(answer)}:{place.port}")[0] == 200
+    place.pair.a.run("ip", "route", "del", "local", "203.0.113.77/32", "dev", "lo")
+    status, event = ask(weir, f"{names[here[0]]}:{place.port}")
+    assert event["reason"] == "connect-failure", event

@@ -76,7 +76,8 @@ static inline const struct hostaddrs *test_host(void)
         {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 0x77}},
     };
     static struct addr own[2];
-    static struct hostaddrs host = {interfaces, 4, own, 2};
+    static struct hostaddrs host = {
+        .interfaces = interfaces, .interface_count = 4, .own = own, .own_count = 2};
 
     own[0] = addr_from_ip(&interfaces[0], 3128);
     own[1] = addr_from_ip(&interfaces[1], 9128);

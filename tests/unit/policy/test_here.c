@@ -15,7 +15,8 @@ static bool is_own(const char *listener, const char *asked, unsigned port)
     struct ip interfaces[] = {ip("127.0.0.1"), ip("192.0.2.7"), ip("2001:db8::7")};
     struct ip at = ip(listener), to = ip(asked);
     struct addr own[] = {addr_from_ip(&at, 3128)};
-    struct hostaddrs host = {interfaces, 3, own, 1};
+    struct ip_range local[] = {{ip("203.0.113.0"), 28}, {ip("2001:db8:9::"), 64}};
+    struct hostaddrs host = {interfaces, 3, own, 1, local, 2};
 
     return here_is_own(&host, &to, port);
 }
@@ -47,6 +48,10 @@ static void test_own(void **state)
         {"::", "::1", 3128, true},
         {"::", "2001:db8::8", 3128, false},
         {"2001:db8::7", "2001:db8::7", 3128, true},
+        {"0.0.0.0", "203.0.113.15", 3128, true}, /* routed here */
+        {"0.0.0.0", "203.0.113.16", 3128, false},
+        {"::", "2001:db8:9::5", 3128, true},
+        {"192.0.2.7", "203.0.113.15", 3128, false},
     };
 
     (void)state;
@@ -58,13 +63,15 @@ static void test_own(void **state)
 static void test_has(void **state)
 {
     struct ip interfaces[] = {ip("192.0.2.7"), ip("::ffff:192.0.2.8")};
-    struct hostaddrs host = {interfaces, 2, NULL, 0}, none = {0};
+    struct ip_range local[] = {{ip("203.0.113.0"), 28}};
+    struct hostaddrs host = {interfaces, 2, NULL, 0, local, 1}, none = {0};
     struct ip first = ip("192.0.2.7"), mapped = ip("192.0.2.8"),
-              other = ip("192.0.2.9");
+              other = ip("192.0.2.9"), routed = ip("203.0.113.1");
 
     (void)state;
     assert_true(here_has(&host, &first));
     assert_true(here_has(&host, &mapped));
+    assert_true(here_has(&host, &routed));
     assert_false(here_has(&host, &other));
     assert_false(here_has(&none, &first));
     assert_false(here_is_own(&none, &first, 1));
