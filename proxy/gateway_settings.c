@@ -9,6 +9,7 @@
 
 #include "proxy/keys.h"
 #include "proxy/limits.h"
+#include "proxy/listener.h"
 
 static const struct key file_keys[] = {
     {"listen", KEY_USED, NULL},
@@ -170,6 +171,10 @@ static bool read_listen(const struct keys_file *file, struct gateway_settings *s
     cJSON_ArrayForEach(node, list) {
         bool open;
 
+        if (i == SESSION_LISTENERS_MAX) {
+            err_set(e, "more than %d listening sockets", SESSION_LISTENERS_MAX);
+            return wrong_entry(file, node, "listen", i, e);
+        }
         if (!check_listener(str_from(s->listen[i]), &open, e))
             return wrong_entry(file, node, "listen", i, e);
         if (is_repeated(s->listen, i)) {

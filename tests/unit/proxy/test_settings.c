@@ -94,6 +94,11 @@ static const struct row gateway_rows[] = {
      "a Unix socket can have 107", NULL},
     {"{\"listen\":[\"127.0.0.1:1\",\n\"127.0.0.1:1\"]}",
      "line 2: listen[1]: \"127.0.0.1:1\" is in the list already", NULL},
+    {"{\"listen\":[\"127.0.0.1:0\",\"127.0.0.1:0\",\"127.0.0.1:0\",\"127.0.0.1:0\","
+     "\"127.0.0.1:0\",\"127.0.0.1:0\",\"127.0.0.1:0\",\"127.0.0.1:0\",\"127.0.0.1:0\","
+     "\"127.0.0.1:0\",\"127.0.0.1:0\",\"127.0.0.1:0\",\"127.0.0.1:0\",\"127.0.0.1:0\","
+     "\"127.0.0.1:0\",\"127.0.0.1:0\",\"127.0.0.1:0\"]}",
+     "listen[16]: more than 16 listening sockets", NULL},
     {"{" LISTEN ",\"netwrok\":{}}", "did you mean \"network\"?", NULL},
     {"{" LISTEN ",\"network\":null}", "network: expected an object", NULL},
     {"{" LISTEN ",\"filesystem\":{}}", "unknown key \"filesystem\"", NULL},
