@@ -9,7 +9,7 @@
 #include "proxy/cmd/check_print.h"
 #include "proxy/cmd/cmd.h"
 
-enum { TARGET_ARENA = 1024, LINE_MAX_LEN = 4096 };
+enum { TARGET_ARENA = 1024, LINE_MAX_LEN = 4096, LINE_SIZE = LINE_MAX_LEN + 3 };
 
 struct check {
     struct judge_source source;
@@ -110,36 +110,46 @@ static void check_one(struct check *c, struct str text)
 static void check_line(struct check *c, struct str line, unsigned number)
 {
     unsigned before = c->unreadable;
+    struct str word;
     struct err e;
 
     if (str_ends(line, STR("\n")))
         line.n--;
     if (str_ends(line, STR("\r")))
         line.n--;
-    line = str_trim(line);
-    if (line.n == 0 || line.p[0] == '#')
+    word = str_trim(line);
+    if (str_starts(word, STR("#")))
         return;
     if (line.n > LINE_MAX_LEN) {
         err_set(&e, "more than %d bytes", LINE_MAX_LEN);
         unreadable(c, &e);
-    } else {
-        check_one(c, line);
+    } else if (word.n > 0) {
+        check_one(c, word);
     }
     if (c->unreadable > before)
         log_error("check: that was line %u of standard input", number);
 }
 
+/* One line with its end; of one that is too long only so much that this shows. */
+static bool read_line(char line[LINE_SIZE], size_t *n)
+{
+    int c = 0;
+
+    for (*n = 0; c != '\n' && (c = getc_unlocked(stdin)) != EOF;)
+        if (*n < LINE_SIZE)
+            line[(*n)++] = (char)c;
+    return *n > 0;
+}
+
 static void check_stdin(struct check *c)
 {
     unsigned number = 0, before = c->asked;
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t n;
+    char line[LINE_SIZE];
+    size_t n;
     struct err e;
 
-    while ((n = getline(&line, &size, stdin)) >= 0)
-        check_line(c, (struct str){line, (size_t)n}, ++number);
-    free(line);
+    while (read_line(line, &n))
+        check_line(c, (struct str){line, n}, ++number);
     if (ferror(stdin)) {
         err_set(&e, "standard input cannot be read");
         unreadable(c, &e);

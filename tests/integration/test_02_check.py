@@ -162,6 +162,28 @@ def test_targets_from_standard_input(weir, allow):
         assert done.returncode == 2 and "no target on standard input" in done.stderr
     done = weir("check", "-s", file, "-", input="a" * 5000)
     assert done.returncode == 2 and "more than 4096 bytes" in done.stderr
+    longest = "http://a.test/".ljust(4096, "x")
+    for text in (f"#{'x' * 5000}\n{longest}\r\n", f"{longest}\na.test"):
+        assert weir("check", "-q", "-s", file, "-", input=text).returncode == 0
+
+
+def test_a_line_without_end_is_not_kept(allow, tmp_path):
+    """Who feeds a list cannot make check hold all of it."""
+    file, used = allow("a.test"), []
+    for size in (5000, 256 << 20):
+        # All zeros. Made without memory: the child's peak begins with that of its parent.
+        with (tmp_path / "list").open("wb") as text:
+            text.truncate(size)
+        with (tmp_path / "list").open("rb") as text:
+            process = subprocess.Popen(
+                [weir_path(), "check", "-q", "-s", str(file), "-"],
+                stdin=text, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 2
+        used.append(usage.ru_maxrss)
+    assert used[1] < used[0] + (64 << 10), used  # in KiB
 
 
 def test_quiet_leaves_the_status(weir, settings):
