@@ -1,6 +1,7 @@
 #include "launcher/seccomp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,7 +28,7 @@ enum { FIRST_UNKNOWN = 470, X32_BIT = 0x40000000 };
 enum { API_LEVEL = 3 };
 
 /* Newer than the libseccomp of Debian 12 has names for. */
-enum { NR_open_tree_attr = 467 };
+enum { NR_fchmodat2 = 452, NR_open_tree_attr = 467 };
 
 /* clone() has the signal of the child in these bits, so CLONE_NEWTIME is no flag there.
  */
@@ -35,6 +37,8 @@ enum { NR_open_tree_attr = 467 };
 #define LOW 0xffffffffu
 /* Of ioprio_set(2); <linux/ioprio.h> has it, but not before Linux 5.15. */
 #define IOPRIO_PGRP 2u
+/* What O_TMPFILE is beside O_DIRECTORY, which has other numbers elsewhere. */
+#define NAMELESS (O_TMPFILE & ~O_DIRECTORY)
 
 /* Refused whole. */
 static const struct closed {
@@ -67,6 +71,7 @@ static const struct closed {
     CLOSED(keyctl, EPERM, "keys are the user's, not the sandbox's"),
     CLOSED(add_key, EPERM, "the same"),
     CLOSED(request_key, EPERM, "the same"),
+    CLOSED(openat2, ENOSYS, "the modes of new files are out of a filter's sight"),
     CLOSED(bpf, EPERM, "runs programs in the kernel"),
     CLOSED(perf_event_open, EPERM, "watches the kernel and others"),
     CLOSED(userfaultfd, EPERM, "stops the kernel in the middle of a call"),
@@ -200,6 +205,20 @@ static const struct partial {
     {SCMP_SYS(ioctl), EPERM, BITS(1, LOW, TIOCLINUX), NONE},
     {SCMP_SYS(ioctl), EPERM, BITS(1, LOW, TIOCSETD), NONE},
     {SCMP_SYS(ioctl), EPERM, BITS(1, LOW, TIOCCONS), NONE},
+    {SCMP_SYS(ioctl), EPERM, BITS(1, LOW, TIOCEXCL), NONE},
+    /* Set-user-ID files: whoever ran one outside would be the user, or root. In the
+     * sandbox they are of no use. */
+    {SCMP_SYS(chmod), EPERM, BITS(1, S_ISUID, S_ISUID), NONE},
+    {SCMP_SYS(fchmod), EPERM, BITS(1, S_ISUID, S_ISUID), NONE},
+    {SCMP_SYS(fchmodat), EPERM, BITS(2, S_ISUID, S_ISUID), NONE},
+    {NR_fchmodat2, EPERM, BITS(2, S_ISUID, S_ISUID), NONE},
+    {SCMP_SYS(creat), EPERM, BITS(1, S_ISUID, S_ISUID), NONE},
+    {SCMP_SYS(mknod), EPERM, BITS(1, S_ISUID, S_ISUID), NONE},
+    {SCMP_SYS(mknodat), EPERM, BITS(2, S_ISUID, S_ISUID), NONE},
+    {SCMP_SYS(open), EPERM, BITS(1, O_CREAT, O_CREAT), BITS(2, S_ISUID, S_ISUID)},
+    {SCMP_SYS(open), EPERM, BITS(1, NAMELESS, NAMELESS), BITS(2, S_ISUID, S_ISUID)},
+    {SCMP_SYS(openat), EPERM, BITS(2, O_CREAT, O_CREAT), BITS(3, S_ISUID, S_ISUID)},
+    {SCMP_SYS(openat), EPERM, BITS(2, NAMELESS, NAMELESS), BITS(3, S_ISUID, S_ISUID)},
     /* The command's own process group is that of the caller when there is a terminal:
      * core, supervisor and the caller's script are in it. */
     {SCMP_SYS(setpriority), EPERM, BITS(0, LOW, PRIO_PGRP), BITS(1, LOW, 0)},
@@ -317,7 +336,9 @@ void seccomp_print(FILE *out)
         "  refused    clone and unshare with a new namespace; ioctl TIOCSTI, "
         "TIOCLINUX,\n"
         "             TIOCSETD, TIOCCONS; setpriority and ioprio_set of the own group\n"
-        "             as a whole; calls that are newer than this program\n",
+        "             as a whole; TIOCEXCL; modes with the set-user-ID bit; calls that "
+        "are\n"
+        "             newer than this program\n",
         out);
     for (size_t i = 0; i < CLOSED_COUNT; i++)
         fprintf(out, "  refused    %s  (%s)\n", closed[i].name, closed[i].why);

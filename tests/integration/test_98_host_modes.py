@@ -1,6 +1,7 @@
 """Root inside owns files of the kernel that the host has too, and needs no capability to
 change their modes: neither by name nor by a descriptor of the host does it come to that."""
 
+import json
 import os
 import stat
 
@@ -19,8 +20,6 @@ print(json.dumps({path: same_mode(path) for path in sys.argv[1:]}))
 
 
 def results_of(box, *paths):
-    import json
-
     done = box.python(CHMOD, *paths)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
