@@ -5,8 +5,12 @@
 #include "proxy/opening.h"
 #include "proxy/refusal.h"
 
-/* Of a request's arena; twice what was sent comes on top, for views and their ends. */
-enum { ARENA_MIN = 8192 };
+enum {
+    /* Of a request's arena; twice what was sent comes on top, for views and their ends.
+     */
+    ARENA_MIN = 8192,
+    WRONG_LOGINS_MAX = 4, /* of a connection */
+};
 
 /* The asking is over, one way or another: the client gets its answer. The verdict of a
  * refusal says why; `why` is for what it cannot tell. */
@@ -18,7 +22,8 @@ static enum step settle(struct conn *c, bool granted, unsigned status, const cha
     if (granted)
         c->front->answer(&c->out, &yes);
     else if (why != NULL)
-        refusal_write_as(&c->out, c->front, &c->request, status, str_from(why));
+        refusal_write_as(&c->out, c->front, &c->request, status, str_from(why),
+                         c->keep);
     else
         refusal_write(&c->out, c->front, &c->request, c->session);
     return conn_enter(c, CONN_ANSWER);
@@ -65,37 +70,150 @@ static enum step refuse_late(struct conn *c)
     return refuse(c, REASON_TIMEOUT, 408, "the request took too long");
 }
 
-enum step step_request(struct conn *c)
+/* Whose it is, as far as that can be told. What one login has opened another one, or
+ * none, on the same connection does not find open. */
+static enum identity identify(struct conn *c, const struct login *login)
+{
+    struct session *door = session_door(c->session), *whose = door;
+    struct caller who = {.from = c->from};
+    enum identity identity = IDENTITY_KNOWN;
+
+    if (door->identify != NULL)
+        identity = door->identify(door->identify_owner, &who, login, &whose);
+    c->login_wanted = identity == IDENTITY_LOGIN;
+    if (identity != IDENTITY_KNOWN)
+        whose = door;
+    return conn_move(c, whose) ? identity : IDENTITY_UNKNOWN;
+}
+
+/* For a client that may log in; what it sends next is another request. */
+static enum step want_login(struct conn *c, const struct login *login)
+{
+    c->wrong_logins += login->given;
+    c->keep = c->wrong_logins < WRONG_LOGINS_MAX;
+    return refuse(c, REASON_AUTH, 407,
+                  login->given ? "the proxy does not know these credentials"
+                               : "the proxy wants credentials");
+}
+
+static enum step drop_stranger(struct conn *c)
+{
+    request_refuse(&c->request, REASON_AUTH);
+    return conn_enter(c, CONN_END);
+}
+
+static enum step step_understood(struct conn *c, const struct front_asked *asked)
+{
+    struct request *r = &c->request;
+
+    r->event.front = asked->form;
+    r->target = asked->target;
+    /* Who has logged in by a protocol of its own (SOCKS) says nothing here. */
+    if (c->front->logged_in == NULL) {
+        switch (identify(c, &asked->login)) {
+        case IDENTITY_UNKNOWN:
+            return drop_stranger(c);
+        case IDENTITY_LOGIN:
+            return want_login(c, &asked->login);
+        case IDENTITY_KNOWN:
+            break;
+        }
+    } else if (c->login_wanted) {
+        return refuse(c, REASON_AUTH, 407, "the proxy wants credentials");
+    }
+    return conn_enter(c, CONN_TARGET);
+}
+
+static enum step check_login(struct conn *c, const struct login *login)
+{
+    bool known = identify(c, login) == IDENTITY_KNOWN;
+
+    c->front->logged_in(&c->out, known);
+    if (known)
+        return STEP_NEXT;
+    request_refuse(&c->request, REASON_AUTH);
+    return conn_enter(c, CONN_ANSWER);
+}
+
+/* One parse of what is there. STEP_NEXT in the same state: there may be more. */
+static enum step understand(struct conn *c)
 {
     struct request *r = &c->request;
     struct front_asked asked = {0};
-    enum io io = conn_read_ahead(c);
-    enum front_parse parsed;
+    struct front_call call = {.in = buf_view(&c->in),
+                              .head_max = conn_limits(c)->head_bytes,
+                              .arena = &r->arena,
+                              .login_wanted = c->login_wanted,
+                              .phase = &c->phase};
     size_t used = 0;
+    enum front_parse parsed;
+
+    /* Parsing starts anew each time; what it takes is in proportion to what was sent.
+     */
+    arena_done(&r->arena);
+    arena_init(&r->arena, ARENA_MIN + 2 * buf_len(&c->in));
+    parsed = opening_parse(&c->front, &call, &asked, &used);
+    buf_drain(&c->in, used);
+    switch (parsed) {
+    case FRONT_MORE:
+        return STEP_WAIT;
+    case FRONT_REPLY:
+        buf_add(&c->out, asked.reply);
+        return STEP_NEXT;
+    case FRONT_LOGIN:
+        r->event.front = asked.form;
+        return check_login(c, &asked.login);
+    case FRONT_DONE:
+        return step_understood(c, &asked);
+    case FRONT_REFUSED:
+        break;
+    }
+    r->event.front = asked.form;
+    r->target = asked.target;
+    r->event.raw = asked.raw;
+    return refuse(c, asked.reason, asked.status, asked.why);
+}
+
+/* What a front says while it is asked. A client that does not take these few bytes gets
+ * them before the answer. False: it is gone. */
+static bool send_replies(struct conn *c)
+{
+    struct str out = buf_view(&c->out);
+    size_t n = 0;
+
+    if (out.n > 0 && stream_write(&c->client, out.p, out.n, &n) == IO_ERROR)
+        return false;
+    buf_drain(&c->out, n);
+    return true;
+}
+
+/* The first bytes of a client; before them nobody is asked who it is. */
+static bool begin(struct conn *c)
+{
+    if (c->request.begun)
+        return true;
+    c->request.begun = true;
+    return c->front != NULL || identify(c, NULL) != IDENTITY_UNKNOWN;
+}
+
+enum step step_request(struct conn *c)
+{
+    enum io io = conn_read_ahead(c);
+    enum step next = STEP_NEXT;
 
     if (c->late)
         return refuse_late(c);
     if (io == IO_EOF || io == IO_ERROR)
         return leave(c);
-    if (io == IO_AGAIN)
+    if (buf_len(&c->in) == 0)
         return STEP_WAIT;
-    /* Parsing starts anew each time; what it takes is in proportion to what was sent.
-     */
-    r->begun = true;
-    arena_done(&r->arena);
-    arena_init(&r->arena, ARENA_MIN + 2 * buf_len(&c->in));
-    parsed = opening_parse(&c->front, buf_view(&c->in), conn_limits(c)->head_bytes,
-                           &r->arena, &asked, &used);
-    if (parsed == FRONT_MORE)
-        return STEP_WAIT;
-    r->event.front = asked.form;
-    r->target = asked.target;
-    if (parsed == FRONT_DONE) {
-        buf_drain(&c->in, used);
-        return conn_enter(c, CONN_TARGET);
-    }
-    r->event.raw = asked.raw;
-    return refuse(c, asked.reason, asked.status, asked.why);
+    if (!begin(c))
+        return drop_stranger(c);
+    while (next == STEP_NEXT && c->state == CONN_REQUEST && buf_len(&c->in) > 0)
+        next = understand(c);
+    if (c->state != CONN_REQUEST)
+        return STEP_NEXT;
+    return send_replies(c) ? STEP_WAIT : leave(c);
 }
 
 enum step step_target(struct conn *c)
@@ -126,6 +244,8 @@ static void on_dialled(void *owner, const struct dial_result *result)
     c->dialled = true;
     if (result->fd >= 0)
         stream_init(&c->server, result->fd, on_server, c);
+    if (result->fd >= 0 && result->layer != NULL)
+        stream_set_layer(&c->server, result->layer);
     conn_advance(c);
 }
 
@@ -156,7 +276,7 @@ enum step step_dial(struct conn *c)
     if (buf_len(&c->in) > conn_limits(c)->early_bytes)
         return drop_early(c);
     if (r->dial == NULL && !c->dialled)
-        request_dial(r, c->session, on_dialled, c);
+        request_dial(r, c->session, DIAL_TUNNEL, on_dialled, c);
     if (!c->dialled)
         return STEP_WAIT;
     /* The policy may have changed meanwhile. */
@@ -182,6 +302,8 @@ enum step step_answer(struct conn *c)
     if (stream_write(&c->client, out.p, out.n, &n) == IO_ERROR)
         return conn_cut(c, "client");
     buf_drain(&c->out, n);
+    if (buf_len(&c->out) == 0 && c->keep)
+        return conn_again(c);
     if (buf_len(&c->out) == 0)
         return c->granted ? start_tunnel(c) : conn_linger(c);
     stream_want(&c->client, conn_loop(c), EV_WRITE);

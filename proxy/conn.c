@@ -138,6 +138,18 @@ static void end_request(struct conn *c)
     request_end(&c->request, c->session, &c->from);
 }
 
+enum step conn_again(struct conn *c)
+{
+    unsigned long id = c->request.event.id;
+
+    end_request(c);
+    request_done(&c->request);
+    request_init(&c->request, id, ev_now(conn_loop(c)));
+    c->granted = c->keep = false;
+    stream_want(&c->client, conn_loop(c), EV_READ);
+    return conn_enter(c, CONN_REQUEST);
+}
+
 enum step conn_linger(struct conn *c)
 {
     end_request(c);
@@ -241,6 +253,22 @@ static void enter_session(struct conn *c, struct session *s, bool counted)
     if (c->next != NULL)
         c->next->prev = c;
     s->conns = c;
+}
+
+bool conn_move(struct conn *c, struct session *to)
+{
+    unsigned most = to->core->limits.connections_per_client;
+
+    if (to == c->session)
+        return true;
+    if (to->door == NULL && to != session_door(c->session))
+        to->door = session_door(c->session);
+    if (!clients_enter(&to->clients, &c->from, most))
+        return false;
+    leave_session(c);
+    c->prev = NULL;
+    enter_session(c, to, true);
+    return true;
 }
 
 static struct conn *conn_new(struct session *s, int fd, const struct ip *from,

@@ -58,11 +58,15 @@ struct conn {
     ev_tstamp due; /* when the state is too old; 0: it may be as old as it likes */
     struct ip from;
     unsigned char state; /* enum conn_state */
-    bool counted;        /* with session->clients; else with core->refusing */
-    bool granted;        /* the answer is yes */
-    bool dialled;        /* the dial is over */
-    bool late;           /* the state is too old, or the tunnel idle */
-    unsigned lingered;   /* bytes thrown away */
+    unsigned char phase; /* of the front */
+    unsigned char wrong_logins;
+    bool login_wanted; /* whose it is only a login can tell */
+    bool counted;      /* with session->clients; else with core->refusing */
+    bool keep;         /* refused, but the client may ask again */
+    bool granted;      /* the answer is yes */
+    bool dialled;      /* the dial is over */
+    bool late;         /* the state is too old, or the tunnel idle */
+    unsigned lingered; /* bytes thrown away */
 };
 
 /* Runs steps as long as they lead to others; may free the connection. */
@@ -74,6 +78,11 @@ enum step conn_enter(struct conn *c, enum conn_state state);
 enum step conn_cut(struct conn *c, const char *close);
 /* Ends the request; closes the server; the client has its last word. */
 enum step conn_linger(struct conn *c);
+
+/* The connection turns out to be of session `to`. False: that one has too many. */
+bool conn_move(struct conn *c, struct session *to);
+/* The request has ended, and another one may follow on this connection. */
+enum step conn_again(struct conn *c);
 
 /* A bound on the state that becomes known only within it. */
 void conn_due(struct conn *c, double seconds);

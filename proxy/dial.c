@@ -14,6 +14,7 @@ struct dial {
     const struct dialler *dialler;
     struct policy *policy;       /* a reference of its own */
     const struct target *target; /* borrowed */
+    enum dial_use use;
     dial_done_fn *done;
     void *owner;
     struct lookup *lookup; /* while resolving */
@@ -179,7 +180,8 @@ static void on_deadline(struct ev_loop *loop, ev_timer *w, int events)
 }
 
 struct dial *dial_start(const struct dialler *dialler, struct policy *policy,
-                        const struct target *target, dial_done_fn *done, void *owner)
+                        const struct target *target, enum dial_use use,
+                        dial_done_fn *done, void *owner)
 {
     struct dial *d = calloc(1, sizeof *d);
 
@@ -188,6 +190,7 @@ struct dial *dial_start(const struct dialler *dialler, struct policy *policy,
     d->dialler = dialler;
     d->policy = policy_ref(policy);
     d->target = target;
+    d->use = use;
     d->done = done;
     d->owner = owner;
     d->result = (struct dial_result){.fd = -1, .ms_dns = -1, .ms_connect = -1};

@@ -5,6 +5,7 @@
 #define PROXY_DIAL_H
 
 #include "dns/resolver.h"
+#include "proxy/base/stream.h"
 #include "proxy/hostaddrs.h"
 #include "proxy/policy/policy.h"
 
@@ -14,6 +15,12 @@ struct dialler {
     struct resolver *resolver;
     struct hostaddrs_watch *host;
     double seconds; /* for resolving and connecting together */
+};
+
+/* What the connection is for. */
+enum dial_use {
+    DIAL_TUNNEL = 0,
+    DIAL_EXCHANGE, /* one HTTP request: a parent that speaks HTTP may get it whole */
 };
 
 struct dial_result {
@@ -28,6 +35,12 @@ struct dial_result {
                         * reason says */
     struct addr addr;  /* connected to; or denied; or tried last; or none */
     double ms_dns, ms_connect; /* negative: it did not come to that */
+    /* Through a parent proxy: */
+    struct stream_layer *layer; /* TLS to it, the receiver's; NULL: there is none */
+    const char *via;            /* which one, for the audit; NULL: directly */
+    bool absolute; /* it is for the parent to connect: it wants the request in absolute
+                    * form, with `authorization` as Proxy-Authorization unless empty */
+    struct str authorization; /* valid during the call */
 };
 
 /* Called once, from the event loop, never from within dial_start(). */
@@ -38,7 +51,8 @@ struct dial; /* one dial; gone after `done` or dial_cancel() */
 /* Policy has allowed `target`, which outlives the dial. A reference to `policy` is held
  * until the end. */
 struct dial *dial_start(const struct dialler *dialler, struct policy *policy,
-                        const struct target *target, dial_done_fn *done, void *owner);
+                        const struct target *target, enum dial_use use,
+                        dial_done_fn *done, void *owner);
 void dial_cancel(struct dial **d);
 
 #endif

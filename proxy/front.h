@@ -1,19 +1,35 @@
-/* The ways a client may ask: HTTP now; SOCKS5 and transparent later. A front is bytes
- * in, bytes out; it owns no descriptor and takes no decision, so it can be tested with
- * strings. */
+/* The ways a client may ask: HTTP, SOCKS; transparent later. A front is bytes in, bytes
+ * out; it owns no descriptor and takes no decision, so it can be tested with strings.
+ */
 #ifndef PROXY_FRONT_H
 #define PROXY_FRONT_H
 
 #include "proxy/base/arena.h"
 #include "proxy/base/buf.h"
 #include "proxy/base/target.h"
+#include "proxy/identity.h"
 #include "proxy/policy/policy.h"
 
 enum front_parse {
     FRONT_MORE = 0,
     FRONT_DONE,
     FRONT_REFUSED, /* `asked.status` and `asked.reason` say how to answer; then close */
+    FRONT_REPLY,   /* `asked.reply` goes to the client; then parse() what follows */
+    FRONT_LOGIN, /* `asked.login` is to be checked; logged_in() writes what came of it.
+                  * When it is good, parse() what follows; else the connection ends */
 };
+
+/* What parse() is given. */
+struct front_call {
+    struct str
+        in; /* all that the client sent and that was not used so far; not empty */
+    size_t head_max;
+    struct arena *arena;
+    bool login_wanted;    /* somebody must log in, and has not */
+    unsigned char *phase; /* the front's own; 0 when the connection begins */
+};
+
+struct http_head; /* base/http.h */
 
 /* What the front understood. */
 struct front_asked {
@@ -25,6 +41,10 @@ struct front_asked {
     const char *why;      /* FRONT_REFUSED: a constant sentence, for body and audit */
     struct str raw; /* FRONT_REFUSED for a malformed host: what was sent, a view into
                      * the arena, at most 64 bytes; else empty */
+    struct login login;           /* FRONT_LOGIN; and FRONT_DONE of HTTP */
+    struct str reply;             /* FRONT_REPLY: a constant, or in the arena */
+    const struct http_head *head; /* FRONT_DONE: a plain request, in the arena, whose
+                                   * body follows; NULL: a tunnel is asked for */
 };
 
 /* How the asking ended: what answer() has to say. */
@@ -38,16 +58,19 @@ struct front_answer {
     const struct target *target; /* NULL when none was understood */
     const char *error; /* the error type of RFC 9209 2.3 when the caller knows it better
                         * than reason and status tell, "connection_refused"; or NULL */
+    bool keep;         /* when not: the client may ask again on this connection */
 };
 
 struct front {
     const char *name;
-    /* `in` is everything the client sent so far. On FRONT_DONE *used bytes of it were
-     * the request; what follows belongs to the server. */
-    enum front_parse (*parse)(struct str in, size_t head_max, struct arena *a,
-                              struct front_asked *asked, size_t *used);
+    /* Fills *asked. On FRONT_DONE, _REPLY and _LOGIN *used bytes of `in` were that;
+     * what follows FRONT_DONE is the server's. */
+    enum front_parse (*parse)(const struct front_call *call, struct front_asked *asked,
+                              size_t *used);
     /* The last word before the tunnel, or before the close. */
     void (*answer)(struct buf *out, const struct front_answer *answer);
+    /* The answer to FRONT_LOGIN; NULL when parse() never returns that. */
+    void (*logged_in)(struct buf *out, bool ok);
 };
 
 extern const struct front front_http;

@@ -103,20 +103,21 @@ static enum front_parse parse_plain(const struct http_head *head, struct arena *
                   "later");
 }
 
-static enum front_parse parse(struct str in, size_t head_max, struct arena *a,
-                              struct front_asked *asked, size_t *used)
+static enum front_parse parse(const struct front_call *call, struct front_asked *asked,
+                              size_t *used)
 {
+    struct arena *a = call->arena;
     struct http_head head;
     enum front_parse result;
     const char *why = "";
     size_t head_len;
 
     *asked = (struct front_asked){.form = "http"};
-    switch (http_parse_request(in, head_max, a, &head, &head_len, &why)) {
+    switch (http_parse_request(call->in, call->head_max, a, &head, &head_len, &why)) {
     case HTTP_MORE:
         return FRONT_MORE;
     case HTTP_BAD:
-        return refuse_head(asked, a, in, why);
+        return refuse_head(asked, a, call->in, why);
     case HTTP_TOO_LARGE:
         return refuse(asked, 431, REASON_LIMIT, "the request head is too large");
     case HTTP_DONE:
@@ -129,4 +130,4 @@ static enum front_parse parse(struct str in, size_t head_max, struct arena *a,
     return result;
 }
 
-const struct front front_http = {"http", parse, front_http_answer};
+const struct front front_http = {"http", parse, front_http_answer, NULL};

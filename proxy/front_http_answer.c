@@ -142,11 +142,12 @@ static void refuse(struct buf *out, const struct front_answer *answer)
                "%s"
                "Proxy-Status: weir; error=%s; details=\"%s\"\r\n"
                "Content-Length: %zu\r\n"
-               "Connection: close\r\n"
+               "Connection: %s\r\n"
                "\r\n"
                "%s",
                answer->status, phrase, proxy_error_field(answer), error_type(answer),
-               reason_name(answer->reason), strlen(body), body);
+               reason_name(answer->reason), strlen(body),
+               answer->keep ? "keep-alive" : "close", body);
 }
 
 void front_http_answer(struct buf *out, const struct front_answer *answer)

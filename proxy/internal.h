@@ -50,8 +50,16 @@ struct session {
     struct conn *conns;         /* list; each one takes itself off it */
     size_t connections;
     struct clients clients;
+    struct session *door;          /* whose listeners accept for it; NULL: its own do */
+    session_identify_fn *identify; /* NULL: it is no door */
+    void *identify_owner;
     session_event_fn *on_event; /* NULL: nobody listens */
     void *on_event_owner;
 };
+
+static inline struct session *session_door(struct session *s)
+{
+    return s->door != NULL ? s->door : s;
+}
 
 #endif

@@ -23,11 +23,11 @@ static const struct opening *opening_of(char first)
     return &http;
 }
 
-enum front_parse opening_parse(const struct front **front, struct str in,
-                               size_t head_max, struct arena *a,
-                               struct front_asked *asked, size_t *used)
+enum front_parse opening_parse(const struct front **front,
+                               const struct front_call *call, struct front_asked *asked,
+                               size_t *used)
 {
-    const struct opening *opening = opening_of(in.p[0]);
+    const struct opening *opening = opening_of(call->in.p[0]);
 
     if (*front == NULL && opening->front == NULL) {
         *asked = (struct front_asked){
@@ -40,5 +40,5 @@ enum front_parse opening_parse(const struct front **front, struct str in,
     }
     if (*front == NULL)
         *front = opening->front;
-    return (*front)->parse(in, head_max, a, asked, used);
+    return (*front)->parse(call, asked, used);
 }

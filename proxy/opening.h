@@ -8,8 +8,8 @@
 /* front->parse(), with *front chosen by the first byte of `in` (which is not empty)
  * when it is NULL. What is not spoken here is FRONT_REFUSED, and then *front stays
  * NULL. */
-enum front_parse opening_parse(const struct front **front, struct str in,
-                               size_t head_max, struct arena *a,
-                               struct front_asked *asked, size_t *used);
+enum front_parse opening_parse(const struct front **front,
+                               const struct front_call *call, struct front_asked *asked,
+                               size_t *used);
 
 #endif

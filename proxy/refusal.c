@@ -32,7 +32,8 @@ static bool write_ssh(struct buf *out, const struct front *front,
 }
 
 void refusal_write_as(struct buf *out, const struct front *front,
-                      const struct request *r, unsigned status, struct str why)
+                      const struct request *r, unsigned status, struct str why,
+                      bool keep)
 {
     struct front_answer answer = {
         .status = status,
@@ -40,6 +41,7 @@ void refusal_write_as(struct buf *out, const struct front *front,
         .why = why,
         .error = r->error,
         .target = r->target.kind != HOST_NONE ? &r->target : NULL,
+        .keep = keep,
     };
 
     if (front == NULL)
@@ -52,5 +54,5 @@ void refusal_write(struct buf *out, const struct front *front, const struct requ
 {
     if (!write_ssh(out, front, r, s))
         refusal_write_as(out, front, r, status_of(r->event.verdict.reason),
-                         request_why(r, s));
+                         request_why(r, s), false);
 }

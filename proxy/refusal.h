@@ -9,8 +9,10 @@
 void refusal_write(struct buf *out, const struct front *front, const struct request *r,
                    const struct session *s);
 
-/* The same where the reason does not tell the status, or not why. */
+/* The same where the reason does not tell the status, or not why; `keep`: the client
+ * may ask again. */
 void refusal_write_as(struct buf *out, const struct front *front,
-                      const struct request *r, unsigned status, struct str why);
+                      const struct request *r, unsigned status, struct str why,
+                      bool keep);
 
 #endif

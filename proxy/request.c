@@ -110,11 +110,11 @@ void request_refuse(struct request *r, enum reason reason)
     r->event.rule[0] = '\0';
 }
 
-void request_dial(struct request *r, const struct session *s, dial_done_fn *done,
-                  void *owner)
+void request_dial(struct request *r, const struct session *s, enum dial_use use,
+                  dial_done_fn *done, void *owner)
 {
     assert(r->event.verdict.allow && r->dial == NULL);
-    r->dial = dial_start(&s->core->dialler, s->policy, &r->target, done, owner);
+    r->dial = dial_start(&s->core->dialler, s->policy, &r->target, use, done, owner);
 }
 
 void request_dialled(struct request *r, const struct dial_result *result)
@@ -123,6 +123,7 @@ void request_dialled(struct request *r, const struct dial_result *result)
     r->event.addr = result->addr;
     r->event.ms_dns = result->ms_dns;
     r->event.ms_connect = result->ms_connect;
+    r->event.via = result->via;
     if (result->fd >= 0)
         return;
     note(r, result->policy, result->verdict);

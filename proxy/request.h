@@ -38,8 +38,8 @@ void request_refuse(struct request *r, enum reason reason);
 
 /* Policy has allowed the target. `done` gets the result, and passes it to
  * request_dialled(), which notes it; the descriptor is the caller's. */
-void request_dial(struct request *r, const struct session *s, dial_done_fn *done,
-                  void *owner);
+void request_dial(struct request *r, const struct session *s, enum dial_use use,
+                  dial_done_fn *done, void *owner);
 void request_dialled(struct request *r, const struct dial_result *result);
 
 /* What the user wrote beside the entry of a deny list that refused it; else empty. */

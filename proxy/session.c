@@ -51,6 +51,12 @@ bool session_listen(struct session *s, int fd, bool own_namespace, struct err *e
     return listener_open(s, fd, own_namespace, e);
 }
 
+void session_identify(struct session *s, session_identify_fn *fn, void *owner)
+{
+    s->identify = fn;
+    s->identify_owner = owner;
+}
+
 void session_rest(struct session *s)
 {
     listener_close_all(s);

@@ -4,6 +4,7 @@
 #define PROXY_SESSION_H
 
 #include "proxy/core.h"
+#include "proxy/identity.h"
 #include "proxy/policy/policy.h"
 
 struct session;
@@ -24,6 +25,11 @@ void session_free(struct session **s);
  * copy. When it is an INET socket of the core's own network namespace its address
  * counts as the core's own. */
 bool session_listen(struct session *s, int fd, bool own_namespace, struct err *e);
+
+/* Makes it a door: its listeners accept for others, and `fn` tells for whom; until
+ * then, and when it is for nobody, a connection is the door's. Without one every
+ * connection is the session's own. */
+void session_identify(struct session *s, session_identify_fn *fn, void *owner);
 
 /* Stops accepting for good; connections go on. */
 void session_rest(struct session *s);

@@ -13,9 +13,15 @@ void stream_none(struct stream *s)
 void stream_init(struct stream *s, int fd, stream_ready_fn *on_ready, void *owner)
 {
     s->fd = fd;
+    s->layer = NULL;
     s->ready = 0;
     ev_io_init(&s->watch, on_ready, fd, 0);
     s->watch.data = owner;
+}
+
+void stream_set_layer(struct stream *s, struct stream_layer *layer)
+{
+    s->layer = layer;
 }
 
 void stream_done(struct stream *s, struct ev_loop *loop)
@@ -23,14 +29,26 @@ void stream_done(struct stream *s, struct ev_loop *loop)
     if (s->fd < 0)
         return;
     ev_io_stop(loop, &s->watch);
+    if (s->layer != NULL)
+        s->layer->ops->free(s->layer);
     close(s->fd);
     stream_none(s);
+}
+
+/* Bytes that the layer has already are told as the socket would tell them. */
+static int ask_layer(struct stream *s, struct ev_loop *loop, int events)
+{
+    if ((events & EV_READ) != 0 && s->layer->ops->pending(s->layer))
+        ev_feed_event(loop, &s->watch, EV_READ);
+    return s->layer->ops->wants(s->layer, events);
 }
 
 void stream_want(struct stream *s, struct ev_loop *loop, int events)
 {
     int now = ev_is_active(&s->watch) ? s->watch.events & (EV_READ | EV_WRITE) : 0;
 
+    if (s->fd >= 0 && s->layer != NULL)
+        events = ask_layer(s, loop, events);
     if (s->fd < 0 || now == events)
         return;
     /* ev_io_modify() and not ev_io_set(): the latter makes libev ask the kernel anew
@@ -49,10 +67,13 @@ static enum io failed(void)
 
 enum io stream_read(struct stream *s, char *into, size_t size, size_t *n)
 {
-    ssize_t got = recv(s->fd, into, size, MSG_DONTWAIT);
+    ssize_t got;
 
     /* The loop is level-triggered: what is left will be told again. */
     s->ready &= ~EV_READ;
+    if (s->layer != NULL)
+        return s->layer->ops->read(s->layer, into, size, n);
+    got = recv(s->fd, into, size, MSG_DONTWAIT);
     *n = got > 0 ? (size_t)got : 0;
     if (got < 0)
         return failed();
@@ -61,15 +82,20 @@ enum io stream_read(struct stream *s, char *into, size_t size, size_t *n)
 
 enum io stream_write(struct stream *s, const char *from, size_t len, size_t *n)
 {
-    ssize_t sent = send(s->fd, from, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent;
 
     s->ready &= ~EV_WRITE;
+    if (s->layer != NULL)
+        return s->layer->ops->write(s->layer, from, len, n);
+    sent = send(s->fd, from, len, MSG_DONTWAIT | MSG_NOSIGNAL);
     *n = sent > 0 ? (size_t)sent : 0;
     return sent < 0 ? failed() : IO_OK;
 }
 
 void stream_shut(struct stream *s)
 {
+    if (s->layer != NULL)
+        s->layer->ops->shut(s->layer);
     shutdown(s->fd, SHUT_WR);
 }
 

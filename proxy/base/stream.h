@@ -1,5 +1,6 @@
 /* A connected stream socket in the loop: non-blocking reads and writes, and what its
- * watcher has seen. It does not look at the bytes. */
+ * watcher has seen. It does not look at the bytes. A layer may lie between the socket
+ * and the bytes, such as TLS; whoever reads and writes does not see that. */
 #ifndef BASE_STREAM_H
 #define BASE_STREAM_H
 
@@ -14,9 +15,27 @@ enum io {
     IO_EOF,       /* the other end sends no more */
 };
 
+/* The first member of whatever is such a layer. */
+struct stream_layer {
+    const struct stream_layer_ops *ops;
+};
+
+struct stream_layer_ops {
+    /* As stream_read() and stream_write(). */
+    enum io (*read)(struct stream_layer *l, char *into, size_t size, size_t *n);
+    enum io (*write)(struct stream_layer *l, const char *from, size_t len, size_t *n);
+    /* What the socket is to be watched for, so that `events` can go on. */
+    int (*wants)(struct stream_layer *l, int events);
+    /* A read would give bytes that the socket will not tell of. */
+    bool (*pending)(struct stream_layer *l);
+    void (*shut)(struct stream_layer *l);
+    void (*free)(struct stream_layer *l);
+};
+
 struct stream {
     ev_io watch;
-    int fd;    /* owned; -1 when there is none */
+    struct stream_layer *layer; /* owned; NULL: the bytes are the socket's */
+    int fd;                     /* owned; -1 when there is none */
     int ready; /* EV_READ, EV_WRITE: seen by the callback, and not acted upon yet */
 };
 
@@ -28,6 +47,8 @@ void stream_none(struct stream *s);
 /* Takes over `fd`, which is non-blocking. `on_ready` runs with watch.data == owner. The
  * stream starts unwatched. */
 void stream_init(struct stream *s, int fd, stream_ready_fn *on_ready, void *owner);
+/* Takes over `layer`, which works on the same descriptor. */
+void stream_set_layer(struct stream *s, struct stream_layer *layer);
 /* Stops watching, closes. May be called again. */
 void stream_done(struct stream *s, struct ev_loop *loop);
 

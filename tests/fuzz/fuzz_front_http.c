@@ -76,10 +76,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct front_asked asked;
     struct arena a;
     struct buf ssh;
+    unsigned char phase = 0;
+    struct front_call call = {
+        .in = in, .head_max = HEAD_MAX, .arena = &a, .phase = &phase};
     size_t used = 0;
 
     arena_init(&a, ARENA_SIZE);
-    switch (front_http.parse(in, HEAD_MAX, &a, &asked, &used)) {
+    switch (front_http.parse(&call, &asked, &used)) {
     case FRONT_MORE:
         require(size < HEAD_MAX);
         break;
@@ -94,6 +97,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_target(&asked.target);
         check_refusal(&asked, in);
         break;
+    case FRONT_REPLY:
+    case FRONT_LOGIN:
+        require(false);
     }
     buf_init(&ssh, OUT_MAX);
     require(front_ssh_refusal(&ssh, in) && (buf_len(&ssh) - 14) % 8 == 0);

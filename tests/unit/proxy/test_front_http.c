@@ -21,9 +21,14 @@ struct run {
 
 static void ask(struct run *r, struct str in)
 {
+    unsigned char phase = 0;
+    struct front_call call;
+
     *r = (struct run){0};
     arena_init(&r->arena, ARENA_SIZE);
-    r->result = front_http.parse(in, HEAD_MAX, &r->arena, &r->asked, &r->used);
+    call = (struct front_call){
+        .in = in, .head_max = HEAD_MAX, .arena = &r->arena, .phase = &phase};
+    r->result = front_http.parse(&call, &r->asked, &r->used);
 }
 
 static const struct row {
