@@ -1,14 +1,15 @@
 """SBX-13 and SBX-14: a terminal behaves as if nothing stood between."""
 
+import contextlib
 import fcntl
 import os
+import pathlib
 import pty
 import select
 import signal
 import struct
 import subprocess
 import termios
-import time
 
 import pytest
 
@@ -16,11 +17,19 @@ from support.sandbox import children
 from support.wait import wait_until
 
 
+def name_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return None
+
+
 class Terminal:
     """A session of its own on a pseudo-terminal, with `command` in it."""
 
     def __init__(self, box, *args, weirless=False):
         self.output = b""
+        self.ended = False
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
@@ -32,7 +41,7 @@ class Terminal:
                 os._exit(99)
 
     def read(self):
-        while select.select([self.fd], [], [], 0)[0]:
+        while self.fd >= 0 and select.select([self.fd], [], [], 0)[0]:
             try:
                 piece = os.read(self.fd, 65536)
             except OSError:
@@ -51,27 +60,37 @@ class Terminal:
     def type(self, text):
         os.write(self.fd, text.encode())
 
+    def foreground(self):
+        """The name of the program that leads the group which the keys go to."""
+        return name_of(os.tcgetpgrp(self.fd))
+
     def resize(self, rows, columns):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    def wait(self, options=0, timeout=30):
+    def wait(self, timeout=30):
         """(what waitpid says); reads on, so that nobody blocks on output."""
 
         def ended():
             self.read()
-            pid, status = os.waitpid(self.pid, options | os.WNOHANG)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
             return [status] if pid else None
 
-        return wait_until(ended, timeout, lambda: f"{self.output!r}")[0]
+        status = wait_until(ended, timeout, lambda: f"{self.output!r}")[0]
+        self.ended = True
+        return status
 
     def close(self):
-        try:
+        if not self.ended:
             for pid in [self.pid, *children(self.pid)]:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            pass
-        os.close(self.fd)
+        self.hang_up()
+
+    def hang_up(self):
+        if self.fd >= 0:
+            os.close(self.fd)
+        self.fd = -1
 
 
 @pytest.fixture
@@ -119,7 +138,9 @@ def test_sbx_14_interrupt_window_and_term(box, terminal):
 def test_sbx_14_a_key_ends_it(terminal, key):
     tty = terminal("sh", "-c", "ulimit -c 0; echo ready; exec sleep 300")
     tty.expect("ready")
-    time.sleep(0.2)  # until sh has become sleep; either way it must end
+    wait_until(
+        lambda: "sleep" in map(name_of, children(tty.pid)), 30, "sh has not become sleep"
+    )
     tty.type(key)
     number = signal.SIGINT if key == "\x03" else signal.SIGQUIT
     assert os.waitstatus_to_exitcode(tty.wait()) == 128 + number
@@ -137,7 +158,8 @@ def test_sbx_14_under_a_shell(box, terminal):
     tty.type("jobs; echo li''sted\n")
     tty.expect("listed\r\n")
     tty.type("fg\n")
-    time.sleep(0.2)  # the shell hands the terminal over; a line typed before is its own
+    # A line typed before the shell has handed the terminal over is the shell's own.
+    wait_until(lambda: tty.foreground() == "weir", 30, tty.foreground)
     tty.type("line\n")
     tty.expect("got-line")
     tty.type("echo status $?; exit\n")
@@ -145,17 +167,17 @@ def test_sbx_14_under_a_shell(box, terminal):
     tty.wait()
 
 
-def test_sbx_14_the_terminal_goes_away(box):
+def test_sbx_14_the_terminal_goes_away(box, terminal):
     """The first process of the session is told, and that is us; the command must hear."""
     tree = {"filesystem": {"allowWrite": ["."]}}
     settings = box.settings(tree)
-    tty = Terminal(
-        box, "-s", settings, "sh", "-c",
+    tty = terminal(
+        "-s", settings, "sh", "-c",
         "trap 'echo HUP > heard; exit' HUP; echo ready; while :; do sleep .05; done",
     )  # fmt: skip
     tty.expect("ready")
-    os.close(tty.fd)
-    wait_until(lambda: os.waitpid(tty.pid, os.WNOHANG)[0], 30, "still running")
+    tty.hang_up()
+    tty.wait()
     assert (box.work / "heard").read_text() == "HUP\n"
 
 
@@ -168,12 +190,14 @@ def test_a_shell_inside_has_job_control(box, terminal):
     )  # fmt: skip
     tty.type("PS1='$ '; sleep 300 & jobs; fg\n")
     tty.expect("Running")
-    time.sleep(0.3)
+    wait_until(lambda: tty.foreground() == "sleep", 30, tty.foreground)
     tty.type("\x1a")
     tty.expect("Stopped")
-    tty.type("kill %1; exit\n")
-    time.sleep(0.3)
-    tty.type("exit\n")
+    # A shell with a stopped job refuses its first `exit`, so the job has to be gone.
+    tty.type(
+        "kill -9 %1; i=0; while [ -n \"$(jobs -s)\" ] && [ $((i += 1)) -lt 300 ]; "
+        "do sleep .1; done; exit\n"
+    )
     tty.expect("back")
     tty.type("line\n")
     tty.expect("got-line")
