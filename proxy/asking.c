@@ -83,7 +83,8 @@ static enum identity identify(struct conn *c, const struct login *login)
     c->login_wanted = identity == IDENTITY_LOGIN;
     if (identity != IDENTITY_KNOWN)
         whose = door;
-    return conn_move(c, whose) ? identity : IDENTITY_UNKNOWN;
+    conn_move(c, whose);
+    return identity;
 }
 
 /* For a client that may log in; what it sends next is another request. */

@@ -1,6 +1,7 @@
 #include "proxy/clients.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -12,15 +13,27 @@ struct client_count {
     unsigned count;
 };
 
-void clients_init(struct clients *c)
+struct clients {
+    pthread_mutex_t lock;          /* of what follows */
+    struct client_count **buckets; /* NULL until the first client */
+    size_t bucket_count, count, connections;
+    uint64_t seed; /* of the hash: a client cannot choose its bucket */
+};
+
+struct clients *clients_new(void)
 {
-    *c = (struct clients){0};
+    struct clients *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        abort();
+    pthread_mutex_init(&c->lock, NULL);
     /* Without entropy the counts are still right, only their places can be guessed. */
     if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != sizeof c->seed)
         c->seed = (uintptr_t)c;
+    return c;
 }
 
-void clients_done(struct clients *c)
+static void free_entries(struct clients *c)
 {
     for (size_t i = 0; i < c->bucket_count; i++) {
         struct client_count *entry = c->buckets[i];
@@ -32,8 +45,17 @@ void clients_done(struct clients *c)
             entry = next;
         }
     }
-    free(c->buckets);
-    *c = (struct clients){.seed = c->seed};
+}
+
+void clients_free(struct clients **c)
+{
+    if (*c == NULL)
+        return;
+    free_entries(*c);
+    free((*c)->buckets);
+    pthread_mutex_destroy(&(*c)->lock);
+    free(*c);
+    *c = NULL;
 }
 
 static struct ip whom(const struct ip *ip)
@@ -46,7 +68,7 @@ static struct ip whom(const struct ip *ip)
     return who;
 }
 
-static size_t place(const struct clients *c, const struct ip *who)
+static size_t place(const struct clients *c, size_t bucket_count, const struct ip *who)
 {
     uint64_t h = c->seed ^ who->family;
 
@@ -54,37 +76,37 @@ static size_t place(const struct clients *c, const struct ip *who)
         h = (h ^ who->bytes[i]) * 0x9e3779b97f4a7c15u;
         h ^= h >> 29;
     }
-    return h & (c->bucket_count - 1);
+    return h & (bucket_count - 1);
 }
 
 static void grow(struct clients *c)
 {
-    struct clients bigger = *c;
+    size_t bigger = c->bucket_count > 0 ? c->bucket_count * 2 : FIRST_BUCKETS;
+    struct client_count **buckets = calloc(bigger, sizeof *buckets);
 
-    bigger.bucket_count = c->bucket_count > 0 ? c->bucket_count * 2 : FIRST_BUCKETS;
-    bigger.buckets = calloc(bigger.bucket_count, sizeof *bigger.buckets);
-    if (bigger.buckets == NULL)
+    if (buckets == NULL)
         abort();
     for (size_t i = 0; i < c->bucket_count; i++) {
         struct client_count *entry = c->buckets[i];
 
         while (entry != NULL) {
-            struct client_count *next = entry->next, **bucket;
+            struct client_count *next = entry->next;
+            struct client_count **bucket = &buckets[place(c, bigger, &entry->ip)];
 
-            bucket = &bigger.buckets[place(&bigger, &entry->ip)];
             entry->next = *bucket;
             *bucket = entry;
             entry = next;
         }
     }
     free(c->buckets);
-    *c = bigger;
+    c->buckets = buckets;
+    c->bucket_count = bigger;
 }
 
 /* Where the entry of that client hangs, or would hang. */
 static struct client_count **find(struct clients *c, const struct ip *who)
 {
-    struct client_count **at = &c->buckets[place(c, who)];
+    struct client_count **at = &c->buckets[place(c, c->bucket_count, who)];
 
     while (*at != NULL && !ip_equal(&(*at)->ip, who))
         at = &(*at)->next;
@@ -104,33 +126,75 @@ static struct client_count *add(struct clients *c, const struct ip *who)
     return entry;
 }
 
-bool clients_enter(struct clients *c, const struct ip *ip, unsigned max)
+/* The lock is held. */
+static bool enter(struct clients *c, const struct ip *who, unsigned most, unsigned each)
 {
-    struct ip who = whom(ip);
     struct client_count *entry;
 
-    if (max == 0)
+    if (c->connections >= most || each == 0)
         return false;
     if (c->count >= c->bucket_count)
         grow(c);
-    entry = *find(c, &who);
+    entry = *find(c, who);
     if (entry == NULL)
-        entry = add(c, &who);
-    else if (entry->count >= max)
+        entry = add(c, who);
+    else if (entry->count >= each)
         return false;
     entry->count++;
+    c->connections++;
     return true;
 }
 
-void clients_leave(struct clients *c, const struct ip *ip)
+bool clients_enter(struct clients *c, const struct ip *ip, unsigned most, unsigned each)
 {
     struct ip who = whom(ip);
-    struct client_count **at = find(c, &who), *entry = *at;
+    bool entered;
+
+    pthread_mutex_lock(&c->lock);
+    entered = enter(c, &who, most, each);
+    pthread_mutex_unlock(&c->lock);
+    return entered;
+}
+
+/* The lock is held. */
+static void leave(struct clients *c, const struct ip *who)
+{
+    struct client_count **at = find(c, who), *entry = *at;
 
     assert(entry != NULL && entry->count > 0);
+    c->connections--;
     if (--entry->count > 0)
         return;
     *at = entry->next;
     free(entry);
     c->count--;
+}
+
+void clients_leave(struct clients *c, const struct ip *ip)
+{
+    struct ip who = whom(ip);
+
+    pthread_mutex_lock(&c->lock);
+    leave(c, &who);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static size_t look(struct clients *c, const size_t *what)
+{
+    size_t n;
+
+    pthread_mutex_lock(&c->lock);
+    n = *what;
+    pthread_mutex_unlock(&c->lock);
+    return n;
+}
+
+size_t clients_connections(struct clients *c)
+{
+    return look(c, &c->connections);
+}
+
+size_t clients_count(struct clients *c)
+{
+    return look(c, &c->count);
 }

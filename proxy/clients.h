@@ -1,24 +1,25 @@
-/* How many connections each client address of a session has. IPv6 counts by its /64,
- * since who has one address of that has them all; all clients of a Unix socket count as
- * one. Holds no more entries than there are connections. */
+/* How many connections there are, and how many each client address has. The workers of
+ * a gateway share one of these, so a limit holds over all of them; any thread may call.
+ * IPv6 counts by its /64, since who has one address of that has them all; all clients
+ * of a Unix socket count as one. Holds no more entries than there are connections. */
 #ifndef PROXY_CLIENTS_H
 #define PROXY_CLIENTS_H
 
 #include "proxy/base/addr.h"
 
-struct client_count;
+struct clients;
 
-struct clients {
-    struct client_count **buckets; /* NULL until the first client */
-    size_t bucket_count, count;
-    uint64_t seed; /* of the hash: a client cannot choose its bucket */
-};
+struct clients *clients_new(void);
+void clients_free(struct clients **c);
 
-void clients_init(struct clients *c);
-void clients_done(struct clients *c);
-
-/* False, and nothing is counted, when that client has `max` already. */
-bool clients_enter(struct clients *c, const struct ip *ip, unsigned max);
+/* False, and nothing is counted, when there are `most` connections already, or `each`
+ * of that client. */
+bool clients_enter(struct clients *c, const struct ip *ip, unsigned most,
+                   unsigned each);
 void clients_leave(struct clients *c, const struct ip *ip);
+
+/* How many connections are counted now, and of how many clients. */
+size_t clients_connections(struct clients *c);
+size_t clients_count(struct clients *c);
 
 #endif

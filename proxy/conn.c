@@ -185,12 +185,6 @@ static void leave_session(struct conn *c)
 {
     struct session *s = c->session;
 
-    if (c->counted) {
-        clients_leave(&s->clients, &c->from);
-        s->core->connections--;
-    } else {
-        s->core->refusing--;
-    }
     s->connections--;
     if (c->prev != NULL)
         c->prev->next = c->next;
@@ -198,6 +192,17 @@ static void leave_session(struct conn *c)
         s->conns = c->next;
     if (c->next != NULL)
         c->next->prev = c->prev;
+}
+
+static void leave_core(struct conn *c)
+{
+    struct core *core = c->session->core;
+
+    count_less(&core->counters.connections);
+    if (c->counted)
+        clients_leave(core->clients, &c->from);
+    else
+        core->refusing--;
 }
 
 static void conn_free(struct conn *c)
@@ -209,6 +214,7 @@ static void conn_free(struct conn *c)
     stream_done(&c->server, conn_loop(c));
     buf_done(&c->in);
     buf_done(&c->out);
+    leave_core(c);
     leave_session(c);
     free(c);
 }
@@ -240,35 +246,37 @@ static void on_client(struct ev_loop *loop, ev_io *w, int events)
     conn_advance(c);
 }
 
-static void enter_session(struct conn *c, struct session *s, bool counted)
+static void enter_session(struct conn *c, struct session *s)
 {
     c->session = s;
-    c->counted = counted;
-    if (counted)
-        s->core->connections++;
-    else
-        s->core->refusing++;
     s->connections++;
+    c->prev = NULL;
     c->next = s->conns;
     if (c->next != NULL)
         c->next->prev = c;
     s->conns = c;
 }
 
-bool conn_move(struct conn *c, struct session *to)
+void conn_move(struct conn *c, struct session *to)
 {
-    unsigned most = to->core->limits.connections_per_client;
-
     if (to == c->session)
-        return true;
+        return;
     if (to->door == NULL && to != session_door(c->session))
         to->door = session_door(c->session);
-    if (!clients_enter(&to->clients, &c->from, most))
-        return false;
     leave_session(c);
-    c->prev = NULL;
-    enter_session(c, to, true);
-    return true;
+    enter_session(c, to);
+}
+
+static void enter_core(struct conn *c, struct core *core, bool counted)
+{
+    count_add(&core->counters.connections, 1);
+    c->counted = counted;
+    core->refusing += !counted;
+}
+
+static unsigned long next_id(struct core *core)
+{
+    return core->last_id += core->id_step;
 }
 
 static struct conn *conn_new(struct session *s, int fd, const struct ip *from,
@@ -280,7 +288,8 @@ static struct conn *conn_new(struct session *s, int fd, const struct ip *from,
 
     if (c == NULL)
         abort();
-    enter_session(c, s, counted);
+    enter_core(c, s->core, counted);
+    enter_session(c, s);
     c->from = *from;
     stream_init(&c->client, fd, on_client, c);
     stream_none(&c->server);
@@ -289,7 +298,7 @@ static struct conn *conn_new(struct session *s, int fd, const struct ip *from,
     buf_init(&c->out, ANSWER_MAX);
     ev_init(&c->deadline, on_deadline);
     c->deadline.data = c;
-    request_init(&c->request, ++s->core->next_id, ev_now(s->core->loop));
+    request_init(&c->request, next_id(s->core), ev_now(s->core->loop));
     return c;
 }
 
@@ -299,8 +308,8 @@ static void cut_short(struct session *s, int fd, const struct ip *from)
     struct request r;
 
     close(fd);
-    s->core->counters.cut_short++;
-    request_init(&r, ++s->core->next_id, ev_now(s->core->loop));
+    count_add(&s->core->counters.cut_short, 1);
+    request_init(&r, next_id(s->core), ev_now(s->core->loop));
     r.begun = true;
     request_refuse(&r, REASON_LIMIT);
     request_end(&r, s, from);
@@ -310,9 +319,8 @@ static void cut_short(struct session *s, int fd, const struct ip *from)
 void conn_open(struct session *s, int fd, const struct ip *from)
 {
     struct core *core = s->core;
-    bool counted =
-        core->connections < core->limits.connections &&
-        clients_enter(&s->clients, from, core->limits.connections_per_client);
+    bool counted = clients_enter(core->clients, from, core->limits.connections,
+                                 core->limits.connections_per_client);
     struct conn *c;
 
     if (!counted && core->refusing >= REFUSING_MAX) {

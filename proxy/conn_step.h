@@ -61,7 +61,7 @@ struct conn {
     unsigned char phase; /* of the front */
     unsigned char wrong_logins;
     bool login_wanted; /* whose it is only a login can tell */
-    bool counted;      /* with session->clients; else with core->refusing */
+    bool counted;      /* with core->clients; else with core->refusing */
     bool keep;         /* refused, but the client may ask again */
     bool granted;      /* the answer is yes */
     bool dialled;      /* the dial is over */
@@ -79,8 +79,8 @@ enum step conn_cut(struct conn *c, const char *close);
 /* Ends the request; closes the server; the client has its last word. */
 enum step conn_linger(struct conn *c);
 
-/* The connection turns out to be of session `to`. False: that one has too many. */
-bool conn_move(struct conn *c, struct session *to);
+/* The connection turns out to be of session `to`. */
+void conn_move(struct conn *c, struct session *to);
 /* The request has ended, and another one may follow on this connection. */
 enum step conn_again(struct conn *c);
 

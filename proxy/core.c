@@ -52,6 +52,10 @@ bool core_new(struct ev_loop *loop, const struct core_options *options,
     c->audit = options->audit;
     c->limits = options->limits;
     fit_connections(&c->limits);
+    c->owns_clients = options->clients == NULL;
+    c->clients = c->owns_clients ? clients_new() : options->clients;
+    c->id_step = options->siblings > 0 ? options->siblings : 1;
+    c->last_id = options->index;
     c->dialler.loop = loop;
     c->dialler.seconds = options->limits.connect_seconds;
     relay_pool_init(&c->relays, loop);
@@ -78,8 +82,15 @@ void core_free(struct core **c)
         resolver_free(&(*c)->dialler.resolver);
     if ((*c)->dialler.host != NULL)
         hostaddrs_watch_free(&(*c)->dialler.host);
+    if ((*c)->owns_clients)
+        clients_free(&(*c)->clients);
     free(*c);
     *c = NULL;
+}
+
+const struct counters *core_counters(const struct core *c)
+{
+    return &c->counters;
 }
 
 unsigned core_connections_max(const struct core *c)

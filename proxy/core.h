@@ -9,12 +9,18 @@
 #include "proxy/audit.h"
 #include "proxy/settings.h"
 
+struct clients;
 struct core;
+struct counters;
 
 struct core_options {
     struct limits limits;
     struct resolver_options resolver;
     struct audit *audit; /* borrowed; NULL: none is written */
+
+    /* Of a core that is one of several which share what is borrowed here. */
+    struct clients *clients;  /* borrowed; NULL: the limits are for this one alone */
+    unsigned index, siblings; /* from 0, of how many; 0: it is the only one */
 };
 
 /* `loop` is borrowed and outlives the core. On false *e says what could not be set up.
@@ -32,6 +38,9 @@ void core_raise_descriptors(void);
 /* How many connections it takes: limits.connections, or fewer when there are not enough
  * descriptors. */
 unsigned core_connections_max(const struct core *c);
+
+/* What it has counted; any thread may read it (counters.h). */
+const struct counters *core_counters(const struct core *c);
 
 /* The addresses that the core itself listens on, beside those of its sessions: admin,
  * control. They are denied to every client (address-own). */

@@ -4,6 +4,7 @@
 #define PROXY_INTERNAL_H
 
 #include "proxy/clients.h"
+#include "proxy/counters.h"
 #include "proxy/dial.h"
 #include "proxy/relay.h"
 #include "proxy/session.h"
@@ -11,34 +12,19 @@
 struct conn;
 struct listener;
 
-/* What the first bytes of tunnels showed (weir_sni_total). */
-enum sni_seen {
-    SNI_NOT_TLS = 0,
-    SNI_MATCH,
-    SNI_MISMATCH,
-    SNI_NONE,
-    SNI_ENCRYPTED,
-    SNI_MALFORMED,
-    SNI_COUNT
-};
-
-struct core_counters {
-    unsigned long sni[SNI_COUNT];
-    unsigned long accept_errors;
-    unsigned long cut_short; /* connections closed without a word: no room to refuse */
-};
-
 struct core {
     struct ev_loop *loop;   /* borrowed */
     struct audit *audit;    /* borrowed; NULL: none */
     struct limits limits;   /* `connections` already cut to what descriptors allow */
     struct dialler dialler; /* owns its resolver and its hostaddrs */
     struct relay_pool relays;
-    struct core_counters counters;
+    struct counters counters;
+    struct clients *clients; /* of all cores that share the limits */
+    bool owns_clients;
     struct session *sessions; /* list; each one takes itself off it */
-    size_t connections;       /* of all sessions, those in `refusing` left out */
-    size_t refusing;          /* over a limit, and being told so */
-    unsigned long next_id;    /* of connections, for the audit */
+    size_t refusing;          /* connections over a limit, which are being told so */
+    unsigned long last_id;    /* of connections, for the audit */
+    unsigned id_step;         /* from one to the next: other cores have those between */
 };
 
 struct session {
@@ -49,7 +35,6 @@ struct session {
     struct listener *listeners; /* list */
     struct conn *conns;         /* list; each one takes itself off it */
     size_t connections;
-    struct clients clients;
     struct session *door;          /* whose listeners accept for it; NULL: its own do */
     session_identify_fn *identify; /* NULL: it is no door */
     void *identify_owner;

@@ -51,7 +51,7 @@ static void rest(struct listener *l, int error)
 {
     struct core *core = l->session->core;
 
-    core->counters.accept_errors++;
+    counters_accept_error(&core->counters, error);
     if (l->told == 0 || ev_now(core->loop) - l->told > tell_seconds) {
         log_warn("session %s: accepting rests: %s; it goes on by itself",
                  l->session->name, strerrordesc_np(error));

@@ -170,6 +170,7 @@ void request_end(struct request *r, const struct session *s, const struct ip *fr
         r->event.client = str_from(ip_text(from, client));
     r->event.target = r->target.kind != HOST_NONE ? &r->target : NULL;
     r->event.ms = (ev_now(core->loop) - r->started) * 1000;
+    counters_request(&core->counters, &r->event);
     if (core->audit != NULL)
         audit_write(core->audit, &r->event);
     if (s->on_event != NULL)

@@ -14,7 +14,6 @@ struct session *session_new(struct core *c, struct str name, struct policy *poli
         abort();
     s->core = c;
     s->policy = policy_ref(policy);
-    clients_init(&s->clients);
     s->next = c->sessions;
     if (s->next != NULL)
         s->next->prev = s;
@@ -38,7 +37,6 @@ void session_free(struct session **s)
         return;
     listener_close_all(*s);
     conn_close_all(*s);
-    clients_done(&(*s)->clients);
     policy_unref(&(*s)->policy);
     leave_core(*s);
     free((*s)->name);

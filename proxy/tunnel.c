@@ -50,7 +50,7 @@ static enum step judge_hello(struct conn *c, const struct peek *peek, bool eof)
     bool allowed =
         request_judge_hello(&c->request, c->session, peek->kind, peek_name(peek));
 
-    c->session->core->counters.sni[peek_seen(peek, allowed)]++;
+    count_add(&c->session->core->counters.sni[peek_seen(peek, allowed)], 1);
     if (!allowed)
         return refuse_hello(c, peek->kind);
     if (!may_be_asked_again(c, peek))
@@ -88,7 +88,7 @@ static enum step judge_second(struct conn *c, const struct peek *peek, bool eof)
 {
     if (request_judge_hello(&c->request, c->session, peek->kind, peek_name(peek)))
         return release(c, eof);
-    c->session->core->counters.sni[peek_seen(peek, false)]++;
+    count_add(&c->session->core->counters.sni[peek_seen(peek, false)], 1);
     return refuse_hello(c, peek->kind);
 }
 
