@@ -254,12 +254,14 @@ static int run(int argc, char **argv)
         log_info("%s: nothing is wrong with it", arguments.file);
     if (ok && !arguments.check) {
         signal(SIGPIPE, SIG_IGN);
+        log_set_waiting(false);
         core_raise_descriptors();
         ok = bind_all(&g, &e) && make_core(&g, &e) && listen_all(&g, &e);
         if (ok)
             serve(&g);
     }
     done(&g);
+    log_set_waiting(!ok);
     if (!ok)
         log_error("gateway: %s", e.text);
     return ok ? EXIT_OK : EXIT_USAGE;

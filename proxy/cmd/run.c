@@ -267,10 +267,12 @@ static bool serve(struct run *r, struct sandbox *sandbox, int *status, struct er
         r->audit_fd = -1;
         good = audit_new(&audit_options, &o.audit, e);
     }
+    log_set_waiting(false);
     if (good)
         good = running_serve(sandbox, &o, status, e);
     else
         sandbox_done(sandbox);
+    log_set_waiting(true);
     audit_free(&o.audit, audit_seconds);
     return good;
 }

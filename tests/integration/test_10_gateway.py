@@ -1,15 +1,18 @@
 """weir gateway: how it starts, why it does not, and how it ends."""
 
+import contextlib
 import json
 import os
 import resource
 import signal
 import socket
 import stat
+import subprocess
 import time
 
 import pytest
 
+from support.program import weir_path
 from support.servers import echo
 from support.tunnel import read_to_end
 from support.wait import wait_until
@@ -61,6 +64,55 @@ def test_unix_socket_that_was_left_behind(start, tmp_path):
         left.bind(str(path))
     start(listen=["127.0.0.1:0", f"unix:{path}"])
     assert ask_unix(path).startswith(b"HTTP/1.1 403 ")
+
+
+def drain(fd):
+    """All that a non-blocking pipe holds now."""
+    data = b""
+    try:
+        while piece := os.read(fd, 1 << 16):
+            data += piece
+    except BlockingIOError:
+        pass
+    return data
+
+
+def test_stderr_that_nobody_reads(tmp_path):
+    """The log never holds up the clients: a line without room is dropped and counted."""
+    path, file = tmp_path / "proxy.sock", tmp_path / "gateway.json"
+    file.write_text(json.dumps({"listen": [f"unix:{path}"], "network": {}}))
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(4096))
+    os.set_blocking(writer, True)
+    gateway = subprocess.Popen(
+        [weir_path(), "gateway", "-f", file], stderr=writer, stdin=subprocess.DEVNULL
+    )
+    os.close(writer)
+    try:
+        wait_until(path.exists, 30, "the socket")
+        assert ask_unix(path).startswith(b"HTTP/1.1 403 ")
+        gateway.send_signal(signal.SIGHUP)  # another line
+        assert ask_unix(path).startswith(b"HTTP/1.1 403 ")
+        drain(reader)
+        log = []
+
+        def told():
+            gateway.send_signal(signal.SIGHUP)
+            log.append(drain(reader))
+            return b"SIGHUP" in b"".join(log)
+
+        wait_until(told, 30, "a line in the log")
+        assert b"lines missing here, as nobody read them: " in b"".join(log)
+        gateway.terminate()
+        assert gateway.wait(timeout=30) == 0
+    finally:
+        gateway.kill()
+        gateway.wait()
+        os.close(reader)
 
 
 def fails(weir, tmp_path, keys):
