@@ -13,7 +13,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "proxy/base/fd.h"
@@ -48,7 +50,9 @@ struct audit {
 
     /* The thread's own. */
     int fd;
-    char *batch; /* lines taken from the queue */
+    bool unseen;   /* `fd` is new: how its file ends was not looked at yet */
+    bool mid_line; /* the file ends within a line */
+    char *batch;   /* lines taken from the queue */
     size_t batch_len, done;
 };
 
@@ -90,6 +94,7 @@ static void adopt_next_fd(struct audit *a)
         return;
     fd_close(&a->fd);
     a->fd = fd_steal(&a->next_fd);
+    a->unseen = true;
     line_end = a->done > 0 ? memrchr(a->batch, '\n', a->done) : NULL;
     a->done = line_end != NULL ? (size_t)(line_end + 1 - a->batch) : 0;
 }
@@ -126,12 +131,30 @@ static void wait_to_retry(struct audit *a)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* As many whole lines as fit one write, or what is left of a line that was begun. */
+/* Whoever wrote before may have ended for want of room, within a line. A file that may
+ * not be read keeps this to itself. */
+static bool ends_within_line(int fd)
+{
+    char path[32], last = '\n';
+    struct stat st;
+    autofd int reader = -1;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    reader = open(path, O_RDONLY | O_CLOEXEC);
+    return reader >= 0 && pread(reader, &last, 1, st.st_size - 1) == 1 && last != '\n';
+}
+
+/* As many whole lines as fit one write, or what is left of a line that was begun. What
+ * somebody else has begun is ended first. */
 static struct str next_piece(const struct audit *a)
 {
     struct str left = {a->batch + a->done, a->batch_len - a->done};
     const char *end;
 
+    if (a->mid_line)
+        return STR("\n");
     left = str_head(left, LINE_SIZE_MAX);
     end = memrchr(left.p, '\n', left.n);
     return end != NULL ? str_head(left, (size_t)(end + 1 - left.p)) : left;
@@ -154,10 +177,14 @@ static void note_success(struct audit *a)
 /* True when a piece went out, or the reader of a pipe just lets us wait. */
 static bool write_piece(struct audit *a)
 {
-    struct str piece = next_piece(a);
     struct pollfd ready = {.fd = a->fd, .events = POLLOUT};
+    struct str piece;
     ssize_t n;
 
+    if (a->unseen)
+        a->mid_line = ends_within_line(a->fd);
+    a->unseen = false;
+    piece = next_piece(a);
     if (poll(&ready, 1, RETRY_MS) != 1)
         return true;
     n = write(a->fd, piece.p, piece.n);
@@ -166,6 +193,10 @@ static bool write_piece(struct audit *a)
     if (n <= 0)
         return false;
     note_success(a);
+    if (a->mid_line) {
+        a->mid_line = false;
+        return true;
+    }
     a->done += (size_t)n;
     atomic_fetch_sub(&a->used, (size_t)n);
     return true;
@@ -255,6 +286,7 @@ static struct audit *make(const struct audit_options *options)
     if (a == NULL)
         abort();
     a->fd = options->fd;
+    a->unseen = true;
     a->next_fd = -1;
     a->on_full = options->on_full;
     a->max = options->queue_max > 0 ? options->queue_max : QUEUE_DEFAULT;

@@ -160,6 +160,47 @@ static void test_reopen(void **state)
     remove_place(&p);
 }
 
+static void put_file(const char *path, const char *text)
+{
+    autofd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0 && fd_write_all(fd, text, strlen(text)));
+}
+
+/* A full disk can leave half a line at the end: the next line is one of its own, at the
+ * start and where the file is opened anew. */
+static void test_after_half_a_line(void **state)
+{
+    static const char begun[] = "{\"t\":\"2}\n{\"t\":\"2026}";
+    struct place p = make_place();
+    struct audit *a;
+    struct err e;
+
+    (void)state;
+    put_file(p.file, begun);
+    a = start((struct audit_options){.file = p.file, .fd = -1});
+    audit_write(a, &event);
+    audit_free(&a, 20);
+    assert_int_equal(count_lines(p.file), 3);
+
+    /* As weir run has it: opened already. */
+    put_file(p.file, begun);
+    a = start(
+        (struct audit_options){.fd = open(p.file, O_WRONLY | O_APPEND | O_CLOEXEC)});
+    audit_write(a, &event);
+    audit_write(a, &event);
+    audit_free(&a, 20);
+    assert_int_equal(count_lines(p.file), 4);
+
+    a = start((struct audit_options){.file = p.file, .fd = -1});
+    put_file(p.file, begun);
+    assert_true(audit_reopen(a, &e));
+    audit_write(a, &event);
+    audit_free(&a, 20);
+    assert_int_equal(count_lines(p.file), 3);
+    remove_place(&p);
+}
+
 static void wait_for(bool ready(struct audit *), struct audit *a)
 {
     for (int i = 0; i < PATIENCE_MS / 5; i++) {
@@ -387,11 +428,17 @@ static void test_signals_blocked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_file),        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_none),        cmocka_unit_test(test_reopen),
-        cmocka_unit_test(test_disk_full),   cmocka_unit_test(test_full_until_the_end),
-        cmocka_unit_test(test_blocked),     cmocka_unit_test(test_reserve),
-        cmocka_unit_test(test_broken_pipe), cmocka_unit_test(test_signals_blocked),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_reopen),
+        cmocka_unit_test(test_after_half_a_line),
+        cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_full_until_the_end),
+        cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_broken_pipe),
+        cmocka_unit_test(test_signals_blocked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
