@@ -5,20 +5,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include "proxy/base/fd.h"
 #include "proxy/base/log.h"
+#include "proxy/base/stream.h"
 #include "proxy/conn.h"
 
-enum {
-    KEEPALIVE_IDLE = 60,       /* seconds; see dial.c */
-    USER_TIMEOUT = 600 * 1000, /* milliseconds; see dial.c */
-    BLOCKED_MAX = 10 * 1000,   /* microseconds; see stay_nonblocking() */
-};
+enum { BLOCKED_MAX = 10 * 1000 }; /* microseconds; see stay_nonblocking() */
 
 static const double rest_seconds = 0.2, tell_seconds = 10;
 
@@ -111,24 +107,6 @@ static void on_acceptable(struct ev_loop *loop, ev_io *w, int events)
             break;
 }
 
-/* Accepted sockets inherit these, which saves as many calls for each of them. On a Unix
- * socket they fail, and that is right. */
-static void set_options(int fd)
-{
-    static const struct {
-        int level, name, value;
-    } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},
-        {SOL_SOCKET, SO_KEEPALIVE, 1},
-        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE},
-        {IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT},
-    };
-
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
-                   sizeof options[i].value);
-}
-
 static bool is_listening(int fd)
 {
     int listening = 0, type = 0;
@@ -171,7 +149,8 @@ bool listener_open(struct session *s, int taken, bool own_namespace, struct err 
     l = calloc(1, sizeof *l);
     if (l == NULL)
         abort();
-    set_options(fd);
+    /* Accepted sockets inherit this, which saves as many calls for each of them. */
+    stream_set_options(fd);
     l->session = s;
     l->fd = fd_steal(&fd);
     l->shared = !own_namespace;

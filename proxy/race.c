@@ -2,19 +2,15 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 
 #include "proxy/base/fd.h"
+#include "proxy/base/stream.h"
 
 enum {
     /* Under way at once. The ninth takes the place of the first, which by then has had
      * eight delays. */
     ATTEMPTS_MAX = 8,
-    KEEPALIVE_IDLE = 60, /* seconds */
-    /* Milliseconds. Linux counts a peer that keeps its window shut as dead too, so this
-     * is no less than what an idle tunnel may be. */
-    USER_TIMEOUT = 600 * 1000,
 };
 
 /* RFC 8305 5: how long an attempt has before the next one starts beside it. */
@@ -90,26 +86,9 @@ static int connect_outcome(const struct attempt *a)
     return error;
 }
 
-/* Failures are left alone: the options make a tunnel better, and none makes it safe. */
-static void set_options(int fd)
-{
-    static const struct {
-        int level, name, value;
-    } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},
-        {SOL_SOCKET, SO_KEEPALIVE, 1},
-        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE},
-        {IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT},
-    };
-
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
-                   sizeof options[i].value);
-}
-
 static void won(struct race *r, struct attempt *a)
 {
-    set_options(a->fd);
+    stream_set_options(a->fd);
     ev_io_stop(r->loop, &a->watch);
     r->result.addr = *a->addr;
     r->result.error = 0;

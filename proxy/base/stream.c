@@ -1,9 +1,34 @@
 #include "proxy/base/stream.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+enum {
+    KEEPALIVE_IDLE = 60, /* seconds */
+    /* Milliseconds. Linux counts a peer that keeps its window shut as dead too, so this
+     * is no less than what an idle tunnel may be. */
+    USER_TIMEOUT = 600 * 1000,
+};
+
+void stream_set_options(int fd)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT},
+    };
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                   sizeof options[i].value);
+}
 
 void stream_none(struct stream *s)
 {

@@ -42,6 +42,12 @@ struct stream {
 /* The callback adds what it saw to `ready`: stream_note(). */
 typedef void stream_ready_fn(struct ev_loop *loop, ev_io *w, int events);
 
+/* What every TCP connection of ours gets: nothing is held back to make packets bigger,
+ * and a peer that has gone is noticed. On a listening socket it is for those that are
+ * accepted from it. Failures are left alone, as on a Unix socket: the options make a
+ * tunnel better, and none makes it safe. */
+void stream_set_options(int fd);
+
 /* No descriptor yet; stream_done() is safe from here on. */
 void stream_none(struct stream *s);
 /* Takes over `fd`, which is non-blocking. `on_ready` runs with watch.data == owner. The
