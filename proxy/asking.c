@@ -75,11 +75,11 @@ static enum step refuse_late(struct conn *c)
 static enum identity identify(struct conn *c, const struct login *login)
 {
     struct session *door = session_door(c->session), *whose = door;
-    struct caller who = {.from = c->from};
+    struct caller who = conn_caller(c);
     enum identity identity = IDENTITY_KNOWN;
 
     if (door->identify != NULL)
-        identity = door->identify(door->identify_owner, &who, login, &whose);
+        identity = door->identify(door->identify_owner, &who, login, &whose, &c->proof);
     c->login_wanted = identity == IDENTITY_LOGIN;
     if (identity != IDENTITY_KNOWN)
         whose = door;

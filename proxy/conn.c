@@ -257,6 +257,11 @@ static void enter_session(struct conn *c, struct session *s)
     s->conns = c;
 }
 
+struct caller conn_caller(const struct conn *c)
+{
+    return (struct caller){.from = c->from};
+}
+
 void conn_move(struct conn *c, struct session *to)
 {
     if (to == c->session)
@@ -372,6 +377,19 @@ void conn_judge_all(struct session *s)
         if (!c->granted || c->state > CONN_RELAY || request_judge_again(&c->request, s))
             continue;
         c->request.event.verdict.reason = REASON_POLICY_REVOKED;
+        end_now(c, "revoked");
+    }
+}
+
+void conn_revoke(struct session *s, conn_holds_fn *holds, void *owner)
+{
+    for (struct conn *c = s->conns, *next; c != NULL; c = next) {
+        struct caller who = conn_caller(c);
+
+        next = c->next;
+        if (holds != NULL && holds(owner, &who, c->proof))
+            continue;
+        request_refuse(&c->request, REASON_POLICY_REVOKED);
         end_now(c, "revoked");
     }
 }

@@ -19,6 +19,14 @@ void conn_close_idle(struct session *s, double silent);
 /* The session has a new policy: tunnels that it denies are cut. */
 void conn_judge_all(struct session *s);
 
+/* Whether a connection is still whose it was; `proof` is what session_identify_fn said.
+ */
+typedef bool conn_holds_fn(void *owner, const struct caller *who, uint32_t proof);
+
+/* Ends the connections of a session of which `holds` says no, without an answer
+ * (policy-revoked); NULL: all. */
+void conn_revoke(struct session *s, conn_holds_fn *holds, void *owner);
+
 /* What an idle tunnel costs beside its target, in bytes. */
 size_t conn_size(void);
 

@@ -60,13 +60,14 @@ struct conn {
     unsigned char state; /* enum conn_state */
     unsigned char phase; /* of the front */
     unsigned char wrong_logins;
-    bool login_wanted; /* whose it is only a login can tell */
-    bool counted;      /* with core->clients; else with core->refusing */
-    bool keep;         /* refused, but the client may ask again */
-    bool granted;      /* the answer is yes */
-    bool dialled;      /* the dial is over */
-    bool late;         /* the state is too old, or the tunnel idle */
-    unsigned lingered; /* bytes thrown away */
+    bool login_wanted : 1; /* whose it is only a login can tell */
+    bool counted : 1;      /* with core->clients; else with core->refusing */
+    bool keep : 1;         /* refused, but the client may ask again */
+    bool granted : 1;      /* the answer is yes */
+    bool dialled : 1;      /* the dial is over */
+    bool late : 1;         /* the state is too old, or the tunnel idle */
+    unsigned lingered;     /* bytes thrown away */
+    uint32_t proof;        /* of whose it is, as the door told; 0: none */
 };
 
 /* Runs steps as long as they lead to others; may free the connection. */
@@ -79,6 +80,8 @@ enum step conn_cut(struct conn *c, const char *close);
 /* Ends the request; closes the server; the client has its last word. */
 enum step conn_linger(struct conn *c);
 
+/* Who it is, without what it says itself. */
+struct caller conn_caller(const struct conn *c);
 /* The connection turns out to be of session `to`. */
 void conn_move(struct conn *c, struct session *to);
 /* The request has ended, and another one may follow on this connection. */

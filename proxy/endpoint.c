@@ -7,7 +7,7 @@
 #include <sys/un.h>
 
 #include "proxy/base/fd.h"
-#include "proxy/settings.h"
+#include "proxy/gateway_listen.h"
 
 enum { BACKLOG = 4096 }; /* the kernel cuts it to net.core.somaxconn */
 

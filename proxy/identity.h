@@ -4,6 +4,8 @@
 #ifndef PROXY_IDENTITY_H
 #define PROXY_IDENTITY_H
 
+#include <stdint.h>
+
 #include "proxy/base/addr.h"
 #include "proxy/base/str.h"
 
@@ -28,9 +30,11 @@ enum identity {
     IDENTITY_KNOWN,       /* *session is whose it is */
 };
 
-/* `login` is NULL before the client could say anything. */
+/* `login` is NULL before the client could say anything. *proof stays with the
+ * connection: what of its login made it known, in the door's own terms, so that the
+ * door can ask again later whether that still holds (conn_revoke()). */
 typedef enum identity session_identify_fn(void *owner, const struct caller *who,
                                           const struct login *login,
-                                          struct session **session);
+                                          struct session **session, uint32_t *proof);
 
 #endif

@@ -1,9 +1,11 @@
 #include "proxy/keys.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { TABLE_MAX = 64, WARNING_MAX = 1024 };
+enum { TABLE_MAX = 64, WARNING_MAX = 1024, PLACE_MAX = 128 };
 
 static const struct key *find(const struct key *table, const char *name)
 {
@@ -36,6 +38,44 @@ static bool asks_nothing(const cJSON *value)
 bool keys_wrap(const struct keys_file *file, const cJSON *node, struct err *e)
 {
     return err_wrap(e, "%s: line %u", file->path, json_line(file->doc, node));
+}
+
+bool keys_wrong(const struct keys_file *file, const cJSON *node, struct err *e,
+                const char *place, ...)
+{
+    char text[PLACE_MAX];
+    va_list args;
+
+    va_start(args, place);
+    vsnprintf(text, sizeof text, place, args);
+    va_end(args);
+    err_wrap(e, "%s", text);
+    return keys_wrap(file, node, e);
+}
+
+const char *keys_text(const cJSON *node)
+{
+    return cJSON_IsString(node) ? node->valuestring : NULL;
+}
+
+char *keys_path(const struct keys_file *file, const char *path)
+{
+    const char *slash = strrchr(file->path, '/');
+    int folder = path[0] == '/' || slash == NULL ? 0 : (int)(slash + 1 - file->path);
+    char *whole = NULL;
+
+    if (asprintf(&whole, "%.*s%s", folder, file->path, path) < 0)
+        abort();
+    return whole;
+}
+
+bool keys_is_list(const struct keys_file *file, const cJSON *node, const char *place,
+                  const char *what, struct err *e)
+{
+    if (cJSON_IsArray(node) && cJSON_GetArraySize(node) > 0)
+        return true;
+    err_set(e, "expected a list with at least one %s", what);
+    return keys_wrong(file, node, e, "%s", place);
 }
 
 void keys_warn(const struct keys_file *file, const cJSON *node, const char *place,

@@ -35,6 +35,22 @@ bool keys_check(const struct keys_file *file, const char *place, const cJSON *ob
 /* Puts "FILE: line 7" in front of the sentence in *e. Always false. */
 bool keys_wrap(const struct keys_file *file, const cJSON *node, struct err *e);
 
+/* The same, with the place between: "FILE: line 7: listen[2]: …". Always false. */
+bool keys_wrong(const struct keys_file *file, const cJSON *node, struct err *e,
+                const char *place, ...) __attribute__((format(printf, 4, 5)));
+
+/* The text of a string node; NULL when it is none, or no node. */
+const char *keys_text(const cJSON *node);
+
+/* The path of a file that is named in this one: a relative path begins in the folder of
+ * this file. For free(). */
+char *keys_path(const struct keys_file *file, const char *path);
+
+/* A list with at least one entry. When it is none, *e says that one of `what` is
+ * expected at `place`. */
+bool keys_is_list(const struct keys_file *file, const cJSON *node, const char *place,
+                  const char *what, struct err *e);
+
 /* "FILE: line 7: place: what", to the one who is warned. */
 void keys_warn(const struct keys_file *file, const cJSON *node, const char *place,
                const char *what);

@@ -22,10 +22,12 @@ struct listener {
     struct session *session;
     struct listener *next; /* in the session */
     int fd;
-    bool shared;      /* somebody else may hold a copy */
-    bool counts;      /* its address is with the core's own */
-    ev_tstamp told;   /* of the last rest; 0: never */
-    struct addr addr; /* of a socket that counts */
+    bool shared;                    /* somebody else may hold a copy */
+    bool counts;                    /* its address is with the core's own */
+    ev_tstamp told;                 /* of the last rest; 0: never */
+    struct addr addr;               /* of a socket that counts */
+    const struct ip_range *proxies; /* see listener_set_proxies() */
+    size_t proxy_count;
     ev_io watch;
     ev_timer rest;
 };
@@ -177,6 +179,23 @@ static void listener_free(struct listener *l)
         hostaddrs_remove_own(core->dialler.host, &l->addr);
     close(l->fd);
     free(l);
+}
+
+void listener_set_proxies(struct listener *l, const struct ip_range *proxies,
+                          size_t count)
+{
+    l->proxies = proxies;
+    l->proxy_count = count;
+}
+
+void listener_close(struct session *s, struct listener *l)
+{
+    struct listener **at = &s->listeners;
+
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    listener_free(l);
 }
 
 void listener_close_all(struct session *s)

@@ -11,6 +11,11 @@ enum {
 
 /* Takes over `fd` in any case, and hangs itself into session->listeners. */
 bool listener_open(struct session *s, int fd, bool own_namespace, struct err *e);
+/* The peers whose PROXY headers are believed, and who must send one; borrowed until it
+ * is called again. */
+void listener_set_proxies(struct listener *l, const struct ip_range *proxies,
+                          size_t count);
+void listener_close(struct session *s, struct listener *l);
 /* Stops accepting and closes all listeners of a session. */
 void listener_close_all(struct session *s);
 

@@ -1,7 +1,7 @@
-/* The settings file of `weir run` and `weir check`, and the gateway file: which keys
- * there are, and who reads what stands under them. Unknown keys are errors; keys of srt
- * that mean nothing here load with a note; keys that are not built yet are refused by
- * name. Nothing is ever ignored in silence. */
+/* The settings file of `weir run` and `weir check`: which keys there are, and who reads
+ * what stands under them. Unknown keys are errors; keys of srt that mean nothing here
+ * load with a note; keys that are not built yet are refused by name. Nothing is ever
+ * ignored in silence. The gateway file is in gateway_settings.h. */
 #ifndef PROXY_SETTINGS_H
 #define PROXY_SETTINGS_H
 
@@ -47,24 +47,5 @@ struct limits {
     double drain_seconds;       /* 30 */
 };
 extern const struct limits limits_default;
-
-struct gateway_settings {
-    char *path;
-    struct json_doc *doc;
-    const char *
-        *listen; /* NULL-terminated: "127.0.0.1:3128", "[::1]:3128", "unix:/path" */
-    const cJSON *network;
-    struct audit_options audit;
-    struct limits limits;
-    const char **resolver_servers; /* NULL: resolv.conf */
-    const char *resolver_hosts;    /* NULL: /etc/hosts; "" for none */
-};
-
-/* "unix:" stands in front of the path of a Unix socket in `listen`. */
-#define LISTEN_UNIX STR("unix:")
-
-bool gateway_settings_load(const char *path, policy_warn_fn *warn, void *owner,
-                           struct gateway_settings *out, struct err *e);
-void gateway_settings_done(struct gateway_settings *s);
 
 #endif

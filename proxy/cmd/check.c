@@ -9,11 +9,15 @@
 #include "proxy/cmd/check_print.h"
 #include "proxy/cmd/cmd.h"
 
-enum { TARGET_ARENA = 1024, LINE_MAX_LEN = 4096, LINE_SIZE = LINE_MAX_LEN + 3 };
+enum {
+    NAMES_MAX = 256,
+    TARGET_ARENA = 1024,
+    LINE_MAX_LEN = 4096,
+    LINE_SIZE = LINE_MAX_LEN + 3
+};
 
 struct check {
     struct judge_source source;
-    const char *as;
     bool resolve, json, quiet;
 
     struct judge *judge;
@@ -27,8 +31,8 @@ static const struct option options[] = {
      "judge by this gateway file"},
     {"from-list", 0, OPTION_TEXT, offsetof(struct check, source.list), "FILE",
      "judge by a plain list of domains; without a target, print it as settings"},
-    {"as", 0, OPTION_TEXT, offsetof(struct check, as), "CLIENT",
-     "not supported yet: judge for a client of the gateway file"},
+    {"as", 0, OPTION_TEXT, offsetof(struct check, source.as), "CLIENT",
+     "judge for this client of the gateway file"},
     {"resolve", 'r', OPTION_FLAG, offsetof(struct check, resolve), NULL,
      "look allowed names up and judge each address"},
     {"json", 'j', OPTION_FLAG, offsetof(struct check, json), NULL,
@@ -46,6 +50,8 @@ static const char details[] =
     "summed\n"
     "up. Options stand in front of targets.\n"
     "\n"
+    "A gateway file with clients is judged for one of them, which --as names.\n"
+    "\n"
     "Without -s and -f the settings are looked for where weir run looks for them.\n"
     "\n"
     "exit status: 0 when all targets are allowed, 1 when one is denied, 2 when "
@@ -60,7 +66,8 @@ static bool check_sources(const struct check *c, struct err *e)
     if (count > 1)
         return err_set(e,
                        "only one of --settings, --file and --from-list can be given");
-    return c->as == NULL || err_set(e, "--as is not supported yet");
+    return c->source.as == NULL || c->source.gateway != NULL ||
+           err_set(e, "--as names a client of a gateway file; see -f FILE");
 }
 
 static void on_warning(void *owner, const char *text)
@@ -169,6 +176,24 @@ static void misplaced(struct check *c, const char *word)
     unreadable(c, &e);
 }
 
+/* Where there are clients an answer is one's, and one client's answer must not be taken
+ * for that of another. */
+static bool check_asks_for_client(const struct check *c, struct err *e)
+{
+    const struct config *config = judge_config(c->judge);
+    char names[NAMES_MAX] = "";
+    size_t n = 0;
+
+    if (config == NULL || judge_client(c->judge) != NULL ||
+        config->settings.client_count == 0)
+        return true;
+    for (size_t i = 0; i < config->settings.client_count && n < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "",
+                              config->clients[i].settings->name);
+    return err_set(e, "%s: for which client? see --as; there are: %s%s",
+                   judge_file(c->judge), names, n < sizeof names ? "" : "…");
+}
+
 static void check_targets(struct check *c, int count, char **targets)
 {
     for (int i = 0; i < count; i++) {
@@ -203,7 +228,7 @@ static int status_of(const struct check *c)
 
 static int run(int argc, char **argv)
 {
-    struct check c = {.as = NULL};
+    struct check c = {.judge = NULL};
     struct err e;
     int rest, status;
 
@@ -214,6 +239,8 @@ static int run(int argc, char **argv)
     }
     if (rest == argc)
         sum_up(&c);
+    else if (!check_asks_for_client(&c, &e))
+        unreadable(&c, &e);
     else
         check_targets(&c, argc - rest, argv + rest);
     status = status_of(&c);
@@ -223,7 +250,8 @@ static int run(int argc, char **argv)
 
 const struct command cmd_check = {
     .name = "check",
-    .usage = "weir check [-s FILE | -f FILE] [--resolve] [--json] [-q] [TARGET]...",
+    .usage = "weir check [-s FILE | -f FILE [--as CLIENT]] [--resolve] [--json] [-q] "
+             "[TARGET]...",
     .summary = "Say what would be allowed, by which rule and why",
     .options = options,
     .details = details,

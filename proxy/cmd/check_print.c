@@ -8,6 +8,7 @@
 enum {
     PLACE_MAX = HOST_NAME_MAX_LEN + 10, /* a host, brackets, a port */
     RULE_MAX = 128,
+    REMEDY_MAX = PLACE_MAX + 128,
     INDENT = 9,
 };
 
@@ -49,15 +50,19 @@ static void print_why(const struct policy *p, const struct verdict *v)
         printf(": " STR_FMT, STR_ARG(own));
 }
 
-/* What somebody can do who wants it allowed after all; NULL when nothing helps. The
- * place in the allow list is put in for %s. */
-static const char *remedy_of(enum reason reason)
+/* What somebody can do who wants it allowed after all: the words before and after the
+ * entry of the allow list. */
+struct remedy {
+    const char *before, *after; /* NULL: nothing helps */
+};
+
+static struct remedy remedy_of(enum reason reason)
 {
     switch (reason) {
     case REASON_NOT_ON_ALLOW_LIST:
-        return "add \"%s\" to network.allowedDomains";
+        return (struct remedy){"add \"", "\" to"};
     case REASON_DENY_LIST:
-        return "take that entry out, and have \"%s\" in network.allowedDomains";
+        return (struct remedy){"take that entry out, and have \"", "\" in"};
     case REASON_ADDRESS_LOOPBACK:
     case REASON_ADDRESS_LINK_LOCAL:
     case REASON_ADDRESS_METADATA:
@@ -67,9 +72,9 @@ static const char *remedy_of(enum reason reason)
     case REASON_ADDRESS_PRIVATE:
     case REASON_ADDRESS_LISTED:
     case REASON_ADDRESS_NOT_LOOPBACK:
-        return "add the address itself, \"%s\", to network.allowedDomains";
+        return (struct remedy){"add the address itself, \"", "\", to"};
     default:
-        return NULL;
+        return (struct remedy){NULL, NULL};
     }
 }
 
@@ -86,18 +91,18 @@ static struct target remedy_target(const struct check_answer *a, char ip[IP_TEXT
     return t;
 }
 
-static void write_remedy(const struct check_answer *a, char *out, size_t size)
+static void write_remedy(const struct judge *j, const struct check_answer *a,
+                         char out[REMEDY_MAX])
 {
     char ip[IP_TEXT_MAX], place[PLACE_MAX];
     struct target t = remedy_target(a, ip);
-    const char *format = remedy_of(a->judged->verdict.reason), *mark;
+    struct remedy remedy = remedy_of(a->judged->verdict.reason);
 
     out[0] = '\0';
-    if (a->judged->verdict.allow || format == NULL || !pattern_can_name(&t))
+    if (a->judged->verdict.allow || remedy.before == NULL || !pattern_can_name(&t))
         return;
-    mark = strstr(format, "%s");
-    snprintf(out, size, "%.*s%s%s", (int)(mark - format), format, place_text(&t, place),
-             mark + 2);
+    snprintf(out, REMEDY_MAX, "%s%s%s %s", remedy.before, place_text(&t, place),
+             remedy.after, judge_allow_list(j));
 }
 
 static void print_addrs(struct judge *j, const struct judged *judged)
@@ -117,7 +122,7 @@ static void print_addrs(struct judge *j, const struct judged *judged)
 static void print_denial(struct judge *j, const struct check_answer *a)
 {
     const char *file = judge_file(j);
-    char remedy[PLACE_MAX + 80];
+    char remedy[REMEDY_MAX];
     struct rule wildcard;
 
     if (a->judged->verdict.reason == REASON_NOT_ON_ALLOW_LIST &&
@@ -130,7 +135,7 @@ static void print_denial(struct judge *j, const struct check_answer *a)
         !pattern_can_name(a->target))
         printf("%*sit cannot be allowed: names on the list have a dot in them\n",
                INDENT, "");
-    write_remedy(a, remedy, sizeof remedy);
+    write_remedy(j, a, remedy);
     if (remedy[0] != '\0')
         printf("%*sto allow it: %s of %s\n", INDENT, "", remedy,
                file != NULL ? file : "a settings file (there is none)");
@@ -200,8 +205,10 @@ static void add_addrs(cJSON *object, const struct policy *p,
 void check_print_json(struct judge *j, const struct check_answer *a)
 {
     cJSON *object = cJSON_CreateObject();
-    char remedy[PLACE_MAX + 80], *line;
+    char remedy[REMEDY_MAX], *line;
 
+    if (judge_client(j) != NULL)
+        cJSON_AddStringToObject(object, "client", judge_client(j)->settings->name);
     add_text(object, "asked", a->asked);
     add_text(object, "host", a->target->host);
     cJSON_AddNumberToObject(object, "port", a->target->port);
@@ -210,7 +217,7 @@ void check_print_json(struct judge *j, const struct check_answer *a)
     add_verdict(object, judge_policy(j), &a->judged->verdict);
     if (a->judged->resolved)
         add_addrs(object, judge_policy(j), a->judged);
-    write_remedy(a, remedy, sizeof remedy);
+    write_remedy(j, a, remedy);
     if (remedy[0] != '\0')
         cJSON_AddStringToObject(object, "remedy", remedy);
     line = cJSON_PrintUnformatted(object);
@@ -221,23 +228,62 @@ void check_print_json(struct judge *j, const struct check_answer *a)
     cJSON_Delete(object);
 }
 
-static void print_count(const cJSON *network, const char *key, const char *what)
+static void print_count(const char *label, const cJSON *network, const char *key,
+                        const char *what)
 {
     int count = cJSON_GetArraySize(json_get(network, key));
 
-    printf("  network.%s: %d %s%s\n", key, count, what, count == 1 ? "" : "s");
+    printf("  %snetwork.%s: %d %s%s\n", label, key, count, what, count == 1 ? "" : "s");
+}
+
+static void print_network(const char *label, const cJSON *network)
+{
+    const cJSON *mode = json_get(network, "mode");
+
+    print_count(label, network, "allowedDomains", "pattern");
+    print_count(label, network, "deniedDomains", "pattern");
+    print_count(label, network, "deniedResolvedAddresses", "range");
+    printf("  %snetwork.mode: %s\n", label,
+           cJSON_IsString(mode) ? mode->valuestring : "enforce");
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_client(const struct client_settings *c, size_t index)
+{
+    char label[32];
+
+    snprintf(label, sizeof label, "clients[%zu].", index);
+    printf("  %sname: %s, told by", label, c->name);
+    if (c->token_count > 0)
+        printf(" %zu token%s", c->token_count, plural(c->token_count));
+    if (c->from_count > 0)
+        printf("%s %zu address range%s", c->token_count > 0 ? " and" : "",
+               c->from_count, plural(c->from_count));
+    if (c->cert_name != NULL)
+        printf("%s a certificate", c->token_count + c->from_count > 0 ? " and" : "");
+    printf("\n");
+    if (c->network != NULL)
+        print_network(label, c->network);
+}
+
+static void print_clients(const struct judge *j)
+{
+    const struct config *c = judge_config(j);
+
+    for (size_t i = 0; c != NULL && i < c->settings.client_count; i++)
+        if (judge_client(j) == NULL || judge_client(j) == &c->clients[i])
+            print_client(c->clients[i].settings, i);
 }
 
 void check_print_summary(const struct judge *j)
 {
-    const cJSON *network = judge_network(j), *mode = json_get(network, "mode");
-
     printf("%s: loads\n", judge_file(j) != NULL
                               ? judge_file(j)
                               : "no settings file, built-in defaults");
-    print_count(network, "allowedDomains", "pattern");
-    print_count(network, "deniedDomains", "pattern");
-    print_count(network, "deniedResolvedAddresses", "range");
-    printf("  network.mode: %s\n",
-           cJSON_IsString(mode) ? mode->valuestring : "enforce");
+    print_network("", judge_network(j));
+    print_clients(j);
 }

@@ -7,8 +7,8 @@
 #include "proxy/base/fd.h"
 #include "proxy/base/log.h"
 #include "proxy/cmd/cmd.h"
+#include "proxy/door.h"
 #include "proxy/endpoint.h"
-#include "proxy/session.h"
 
 /* A tunnel that has been silent for so long when the end is near is idle; how often
  * they are looked at; and how long the audit may take to write what it has. */
@@ -20,12 +20,11 @@ struct arguments {
 };
 
 struct gateway {
-    struct gateway_settings settings;
-    struct policy *policy;
+    struct config *config;
     struct audit *audit;
     struct ev_loop *loop;
     struct core *core;
-    struct session *session;
+    struct door *door;
     struct endpoint *endpoints;
     size_t endpoint_count;
     ev_signal term, interrupt, hangup;
@@ -39,48 +38,49 @@ static void warn(void *owner, const char *text)
     log_warn("%s", text);
 }
 
-static void warn_policy(void *owner, const char *text)
+static const struct gateway_settings *settings_of(const struct gateway *g)
 {
-    const struct gateway *g = owner;
+    return &g->config->settings;
+}
 
-    log_warn("%s: %s", g->settings.path, text);
+/* What the file may say, and this version does not do. */
+static bool check_supported(const struct gateway_settings *s, struct err *e)
+{
+    if (s->workers > 1)
+        return err_set(e, "%s: workers: more than 1 is not supported yet", s->path);
+    for (size_t i = 0; i < s->listen_count; i++)
+        if (s->listen[i].proxy_count > 0) {
+            err_set(e, "proxyProtocol: not supported yet");
+            return gateway_settings_wrap_listen(s, i, e);
+        }
+    return s->admin == NULL || err_set(e, "%s: admin: not supported yet", s->path);
 }
 
 static bool load(struct gateway *g, const char *file, struct err *e)
 {
-    struct policy_layer layer = {.label = ""};
-
-    if (!gateway_settings_load(file, warn, NULL, &g->settings, e))
-        return false;
-    layer.doc = g->settings.doc;
-    layer.network = g->settings.network;
-    return policy_load(&layer, 1, warn_policy, g, &g->policy, e) ||
-           err_wrap(e, "%s", file);
+    return config_load(file, warn, NULL, &g->config, e) &&
+           check_supported(settings_of(g), e);
 }
 
-static bool wrap_listen(const struct gateway *g, size_t index, struct err *e)
+static bool open_endpoint(const struct listen_settings *listen, struct endpoint *out,
+                          struct err *e)
 {
-    const cJSON *list = json_get(json_root(g->settings.doc), "listen");
-    const cJSON *node = cJSON_GetArrayItem(list, (int)index);
-
-    err_wrap(e, "listen[%zu]", index);
-    return err_wrap(e, "%s: line %u", g->settings.path,
-                    json_line(g->settings.doc, node));
+    if (listen->kind != LISTEN_ADDRESS && listen->kind != LISTEN_PATH)
+        return err_set(e, "\"%s\" is not supported yet", listen->text);
+    return endpoint_open(listen->text, out, e);
 }
 
 static bool bind_all(struct gateway *g, struct err *e)
 {
-    size_t count = 0;
+    const struct gateway_settings *s = settings_of(g);
 
-    while (g->settings.listen[count] != NULL)
-        count++;
-    g->endpoints = calloc(count, sizeof *g->endpoints);
+    g->endpoints = calloc(s->listen_count, sizeof *g->endpoints);
     if (g->endpoints == NULL)
         abort();
-    for (; g->endpoint_count < count; g->endpoint_count++)
-        if (!endpoint_open(g->settings.listen[g->endpoint_count],
+    for (; g->endpoint_count < s->listen_count; g->endpoint_count++)
+        if (!open_endpoint(&s->listen[g->endpoint_count],
                            &g->endpoints[g->endpoint_count], e))
-            return wrap_listen(g, g->endpoint_count, e);
+            return gateway_settings_wrap_listen(s, g->endpoint_count, e);
     return true;
 }
 
@@ -92,8 +92,8 @@ static void close_endpoints(struct gateway *g)
 
 static void look(struct gateway *g)
 {
-    session_close_idle(g->session, idle_seconds);
-    if (session_connections(g->session) == 0 || ev_now(g->loop) >= g->give_up)
+    door_close_idle(g->door, idle_seconds);
+    if (door_connections(g->door) == 0 || ev_now(g->loop) >= g->give_up)
         ev_break(g->loop, EVBREAK_ALL);
 }
 
@@ -113,13 +113,13 @@ static void on_end(struct ev_loop *loop, ev_signal *w, int events)
         ev_break(loop, EVBREAK_ALL);
         return;
     }
-    g->give_up = ev_now(loop) + g->settings.limits.drain_seconds;
-    session_rest(g->session);
+    g->give_up = ev_now(loop) + settings_of(g)->limits.drain_seconds;
+    door_rest(g->door);
     close_endpoints(g);
-    session_close_idle(g->session, idle_seconds);
+    door_close_idle(g->door, idle_seconds);
     log_info("signal %d: ending within %g seconds, active_at_termination=%zu",
-             w->signum, g->settings.limits.drain_seconds,
-             session_connections(g->session));
+             w->signum, settings_of(g)->limits.drain_seconds,
+             door_connections(g->door));
     ev_timer_start(loop, &g->drain);
     look(g);
 }
@@ -156,13 +156,14 @@ static void watch_signals(struct gateway *g)
 
 static bool make_core(struct gateway *g, struct err *e)
 {
+    const struct gateway_settings *s = settings_of(g);
     struct core_options options = {
-        .limits = g->settings.limits,
-        .resolver = {.servers = g->settings.resolver_servers,
-                     .hosts_file = g->settings.resolver_hosts},
+        .limits = s->limits,
+        .resolver = {.servers = (const char *const *)s->resolver_servers,
+                     .hosts_file = s->resolver_hosts},
     };
 
-    if (!audit_new(&g->settings.audit, &g->audit, e))
+    if (!audit_new(&s->audit, &g->audit, e))
         return false;
     options.audit = g->audit;
     g->loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
@@ -171,10 +172,10 @@ static bool make_core(struct gateway *g, struct err *e)
     watch_signals(g);
     if (!core_new(g->loop, &options, &g->core, e))
         return false;
-    if (core_connections_max(g->core) < g->settings.limits.connections)
+    if (core_connections_max(g->core) < s->limits.connections)
         log_warn("limits.connections: %u are cut to %u, for want of descriptors; see "
                  "ulimit -Hn",
-                 g->settings.limits.connections, core_connections_max(g->core));
+                 s->limits.connections, core_connections_max(g->core));
     return true;
 }
 
@@ -182,10 +183,10 @@ static bool listen_all(struct gateway *g, struct err *e)
 {
     char text[ENDPOINT_TEXT_MAX];
 
-    g->session = session_new(g->core, STR("gateway"), g->policy);
+    g->door = door_new(g->core, g->config);
     for (size_t i = 0; i < g->endpoint_count; i++) {
-        if (!session_listen(g->session, fd_steal(&g->endpoints[i].fd), true, e))
-            return wrap_listen(g, i, e);
+        if (!door_listen(g->door, i, fd_steal(&g->endpoints[i].fd), e))
+            return gateway_settings_wrap_listen(settings_of(g), i, e);
         log_info("listening on %s", endpoint_text(&g->endpoints[i], text));
     }
     return true;
@@ -194,21 +195,20 @@ static bool listen_all(struct gateway *g, struct err *e)
 static void serve(struct gateway *g)
 {
     ev_run(g->loop, 0);
-    if (session_connections(g->session) > 0)
-        log_info("%zu connections are cut", session_connections(g->session));
+    if (door_connections(g->door) > 0)
+        log_info("%zu connections are cut", door_connections(g->door));
 }
 
 static void done(struct gateway *g)
 {
-    session_free(&g->session);
+    door_free(&g->door);
     core_free(&g->core);
     close_endpoints(g);
     free(g->endpoints);
     audit_free(&g->audit, audit_seconds);
     if (g->loop != NULL)
         ev_loop_destroy(g->loop);
-    policy_unref(&g->policy);
-    gateway_settings_done(&g->settings);
+    config_unref(&g->config);
 }
 
 static const struct option options[] = {

@@ -9,11 +9,13 @@
 #include "proxy/domain_list.h"
 #include "proxy/hostaddrs.h"
 
-enum { LIST_MAX = 16 * 1024 * 1024, APEX_ARENA = 1024 };
+enum { LIST_MAX = 16 * 1024 * 1024, APEX_ARENA = 1024, LIST_PATH_MAX = 64 };
 
 struct judge {
     struct settings settings;
-    struct gateway_settings gateway;
+    struct config *config; /* NULL: it is no gateway file */
+    const struct config_client *client;
+    char allow_list[LIST_PATH_MAX];
     struct buf converted;
     struct policy *policy;
     struct hostaddrs_watch *host;
@@ -51,11 +53,45 @@ static bool load_list(struct judge *j, const char *path, struct err *e)
     return ok;
 }
 
+/* No client of that name: the nearest one, or all of them when they are few. */
+static bool unknown_client(const struct config *c, const char *name, struct err *e)
+{
+    size_t count = c->settings.client_count;
+    const char **names = calloc(count + 1, sizeof *names), *near;
+
+    if (names == NULL)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        names[i] = c->clients[i].settings->name;
+    near = json_near(name, names);
+    if (near != NULL)
+        err_set(e, "--as \"%.64s\": no client has this name (did you mean \"%s\"?)",
+                name, near);
+    else
+        err_set(e, "--as \"%.64s\": no client has this name", name);
+    free(names);
+    return err_wrap(e, "%s", c->settings.path);
+}
+
+static bool find_client(struct judge *j, const struct judge_source *source,
+                        struct err *e)
+{
+    const struct config *c = j->config;
+
+    if (source->as == NULL)
+        return true;
+    if (c->settings.client_count == 0)
+        return err_set(e, "%s: --as \"%.64s\": the file has no clients",
+                       c->settings.path, source->as);
+    j->client = config_find(c, str_from(source->as));
+    return j->client != NULL || unknown_client(c, source->as, e);
+}
+
 static bool load_file(struct judge *j, const struct judge_source *source, struct err *e)
 {
     if (source->gateway != NULL)
-        return gateway_settings_load(source->gateway, j->warn, j->owner, &j->gateway,
-                                     e);
+        return config_load(source->gateway, j->warn, j->owner, &j->config, e) &&
+               find_client(j, source, e);
     if (source->list != NULL)
         return load_list(j, source->list, e);
     return settings_load(source->settings, j->warn, j->owner, &j->settings, e);
@@ -64,13 +100,23 @@ static bool load_file(struct judge *j, const struct judge_source *source, struct
 static bool load_policy(struct judge *j, struct err *e)
 {
     struct policy_layer layer = {
-        .label = "",
-        .doc = j->gateway.doc != NULL ? j->gateway.doc : j->settings.doc,
-        .network = judge_network(j),
-    };
+        .label = "", .doc = j->settings.doc, .network = j->settings.network};
 
+    if (j->config != NULL) {
+        j->policy =
+            policy_ref(j->client != NULL ? j->client->policy : j->config->policy);
+        return true;
+    }
     return policy_load(&layer, 1, on_policy_warning, j, &j->policy, e) ||
            err_wrap(e, "%s", judge_file(j));
+}
+
+static void add_own(struct judge *j, const char *text)
+{
+    struct addr a;
+
+    if (addr_parse(str_from(text), &a) && addr_port(&a) != 0)
+        hostaddrs_add_own(j->host, &a);
 }
 
 /* The gateway denies its own listeners to everybody. */
@@ -78,13 +124,26 @@ static bool watch_host(struct judge *j, struct err *e)
 {
     if (!hostaddrs_watch_new(&j->host, e))
         return false;
-    for (size_t i = 0; j->gateway.listen != NULL && j->gateway.listen[i] != NULL; i++) {
-        struct addr a;
-
-        if (addr_parse(str_from(j->gateway.listen[i]), &a) && addr_port(&a) != 0)
-            hostaddrs_add_own(j->host, &a);
-    }
+    if (j->config == NULL)
+        return true;
+    for (size_t i = 0; i < j->config->settings.listen_count; i++)
+        add_own(j, j->config->settings.listen[i].text);
+    if (j->config->settings.admin != NULL)
+        add_own(j, j->config->settings.admin);
     return true;
+}
+
+/* A client's own list stands in the place of the gateway's. */
+static void name_allow_list(struct judge *j)
+{
+    static const char key[] = "allowedDomains";
+    const struct config_client *client = j->client;
+
+    if (client == NULL || json_get(client->settings->network, key) == NULL)
+        snprintf(j->allow_list, sizeof j->allow_list, "network.%s", key);
+    else
+        snprintf(j->allow_list, sizeof j->allow_list, "clients[%zu].network.%s",
+                 (size_t)(client - j->config->clients), key);
 }
 
 bool judge_new(const struct judge_source *source, policy_warn_fn *warn, void *owner,
@@ -101,6 +160,7 @@ bool judge_new(const struct judge_source *source, policy_warn_fn *warn, void *ow
         judge_free(&j);
         return false;
     }
+    name_allow_list(j);
     *out = j;
     return true;
 }
@@ -117,7 +177,7 @@ void judge_free(struct judge **jp)
     hostaddrs_watch_free(&j->host);
     policy_unref(&j->policy);
     settings_done(&j->settings);
-    gateway_settings_done(&j->gateway);
+    config_unref(&j->config);
     buf_done(&j->converted);
     free(j);
     *jp = NULL;
@@ -125,12 +185,12 @@ void judge_free(struct judge **jp)
 
 const char *judge_file(const struct judge *j)
 {
-    return j->gateway.doc != NULL ? j->gateway.path : j->settings.path;
+    return j->config != NULL ? j->config->settings.path : j->settings.path;
 }
 
 const cJSON *judge_network(const struct judge *j)
 {
-    return j->gateway.doc != NULL ? j->gateway.network : j->settings.network;
+    return j->config != NULL ? j->config->settings.network : j->settings.network;
 }
 
 struct str judge_converted(const struct judge *j)
@@ -140,7 +200,22 @@ struct str judge_converted(const struct judge *j)
 
 const struct settings *judge_settings(const struct judge *j)
 {
-    return j->gateway.doc == NULL ? &j->settings : NULL;
+    return j->config == NULL ? &j->settings : NULL;
+}
+
+const struct config *judge_config(const struct judge *j)
+{
+    return j->config;
+}
+
+const struct config_client *judge_client(const struct judge *j)
+{
+    return j->client;
+}
+
+const char *judge_allow_list(const struct judge *j)
+{
+    return j->allow_list;
 }
 
 const struct policy *judge_policy(const struct judge *j)
@@ -150,13 +225,14 @@ const struct policy *judge_policy(const struct judge *j)
 
 static bool start_resolver(struct judge *j, struct err *e)
 {
-    struct resolver_options options = {
-        .servers = (const char *const *)j->gateway.resolver_servers,
-        .hosts_file = j->gateway.resolver_hosts,
-    };
+    struct resolver_options options = {.servers = NULL};
 
     if (j->resolver != NULL)
         return true;
+    if (j->config != NULL) {
+        options.servers = (const char *const *)j->config->settings.resolver_servers;
+        options.hosts_file = j->config->settings.resolver_hosts;
+    }
     if (j->loop == NULL)
         j->loop = ev_loop_new(EVFLAG_AUTO);
     if (j->loop == NULL)

@@ -3,14 +3,14 @@
 #define CMD_JUDGE_H
 
 #include "dns/resolver.h"
-#include "proxy/policy/policy.h"
-#include "proxy/settings.h"
+#include "proxy/gateway_config.h"
 
 /* Where the policy comes from: at most one of the three. None: the default places. */
 struct judge_source {
     const char *settings; /* a settings file */
     const char *gateway;  /* a gateway file */
     const char *list;     /* a plain list of domains */
+    const char *as;       /* a client of the gateway file; NULL: none */
 };
 
 struct judge;
@@ -29,6 +29,12 @@ const cJSON *judge_network(const struct judge *j);
 struct str judge_converted(const struct judge *j);
 /* NULL when it is a gateway file. */
 const struct settings *judge_settings(const struct judge *j);
+/* NULL when it is no gateway file. */
+const struct config *judge_config(const struct judge *j);
+/* The client that is judged for; NULL: none. */
+const struct config_client *judge_client(const struct judge *j);
+/* The key path of the allow list that counts: "network.allowedDomains". */
+const char *judge_allow_list(const struct judge *j);
 const struct policy *judge_policy(const struct judge *j);
 
 struct judged_addr {

@@ -210,8 +210,8 @@ def test_options_that_do_not_go_together(weir, allow):
     file = allow("a.test")
     done = weir("check", "-s", file, "-f", file, "a.test")
     assert done.returncode == 2 and "only one of" in done.stderr
-    done = weir("check", "-f", file, "--as", "ci", "a.test")
-    assert done.returncode == 2 and "--as is not supported yet" in done.stderr
+    done = weir("check", "-s", file, "--as", "ci", "a.test")
+    assert done.returncode == 2 and "--as names a client of a gateway" in done.stderr
     done = weir("check", "-s", file, "a.test", "--json")
     assert done.returncode == 2 and '"--json"' in done.stderr
 
