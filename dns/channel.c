@@ -4,6 +4,7 @@
 
 #include <arpa/nameser.h>
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 
@@ -31,6 +32,7 @@ struct channel {
     ev_timer wait;    /* until c-ares wants to send again or give up */
     ev_prepare rearm; /* runs once before the loop sleeps, when `wait` may be wrong */
     unsigned pending;
+    int last_error; /* errno of the sockets; 0: none yet */
 };
 
 /* However much happens in one turn of the loop, the timer is set once. */
@@ -153,7 +155,7 @@ static int set_up(struct channel *c, const char *resolv_conf, size_t servers,
 #endif
     rc = ares_init_options(&c->ares, &options, mask);
     if (rc == ARES_SUCCESS)
-        sockets_take(c->ares);
+        sockets_take(c->ares, &c->last_error);
     return rc;
 }
 
@@ -249,7 +251,21 @@ void channel_free(struct channel **cp)
     *cp = NULL;
 }
 
-static struct channel_answer answer_of(int status)
+/* What c-ares sums up as "could not contact DNS servers". */
+static const char *unreachable(int error)
+{
+    switch (error) {
+    case ECONNREFUSED:
+        return "connection refused by the DNS server";
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+        return "no route to the DNS server";
+    default:
+        return "the name servers cannot be reached";
+    }
+}
+
+static struct channel_answer answer_of(const struct channel *c, int status)
 {
     switch (status) {
     case ARES_SUCCESS:
@@ -262,6 +278,9 @@ static struct channel_answer answer_of(int status)
     case ARES_ETIMEOUT:
         return (struct channel_answer){LOOKUP_TIMED_OUT,
                                        "the name servers do not answer", NULL, 0};
+    case ARES_ECONNREFUSED:
+        return (struct channel_answer){LOOKUP_FAILED, unreachable(c->last_error), NULL,
+                                       0};
     default:
         return (struct channel_answer){LOOKUP_FAILED, ares_strerror(status), NULL, 0};
     }
@@ -271,7 +290,7 @@ static void on_answer(void *arg, int status, int timeouts, unsigned char *bytes,
                       int len)
 {
     struct channel_query *q = arg;
-    struct channel_answer a = answer_of(status);
+    struct channel_answer a = answer_of(q->channel, status);
 
     (void)timeouts;
     if (a.status == LOOKUP_OK) {

@@ -6,7 +6,8 @@
 
 #include <ares.h>
 
-/* From now on the channel's sockets are ours. Before the first question. */
-void sockets_take(ares_channel channel);
+/* From now on the channel's sockets are ours. Before the first question. *last_error is
+ * set to the errno of each failure, of which c-ares does not tell. */
+void sockets_take(ares_channel channel, int *last_error);
 
 #endif

@@ -29,6 +29,23 @@ def test_name_server_that_never_answers(gateway, dns_server):
     assert weir.audit()[0]["reason"] == "timeout"
 
 
+def test_name_server_that_refuses(gateway):
+    """It is no time-out, and not known only after one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.connect(("127.0.0.1", 9))  # others are refused
+        weir = gateway(
+            {"allowedDomains": ["gone.test"]},
+            resolver={"servers": [f"127.0.0.1:{deaf.getsockname()[1]}"]},
+        )
+        refused = weir.connect("gone.test:443", timeout=20)
+    assert (refused.status, refused.phrase) == (
+        502, "connection refused by the DNS server",
+    )  # fmt: skip
+    assert "dns_error" in refused.headers["proxy-status"]
+    assert weir.audit()[0]["reason"] == "dns-failure"
+
+
 def free_port():
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))

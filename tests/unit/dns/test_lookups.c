@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "proxy/base/fd.h"
 #include "tests/support/dns_world.h"
 
 static void test_cached(void **state)
@@ -190,6 +191,49 @@ static void test_busy(void **state)
     world_expect(w, "c.test", LOOKUP_NOT_FOUND, "");
 }
 
+/* A port that is ours, and that refuses everybody: its socket hears one peer only. */
+static int refusing_port(char address[32])
+{
+    struct addr a = {.v4 = {.sin_family = AF_INET, .sin_addr = {htonl(0x7f000001)}},
+                     .len = sizeof a.v4};
+    struct addr peer = a;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    peer.v4.sin_port = htons(9);
+    assert_int_equal(bind(fd, &a.sa, a.len), 0);
+    assert_int_equal(getsockname(fd, &a.sa, &a.len), 0);
+    assert_int_equal(connect(fd, &peer.sa, peer.len), 0);
+    snprintf(address, 32, "127.0.0.1:%u", addr_port(&a));
+    return fd;
+}
+
+/* On loopback it is known at once, and is no question of time; also for many questions
+ * that share a socket, and share what it has to tell. */
+static void test_refused(void **state)
+{
+    enum { MANY = 20 };
+    struct world *w = *state;
+    char address[32];
+    autofd int port = refusing_port(address);
+    const char *const servers[] = {address, NULL};
+    const struct resolver_options patient = {.servers = servers, .deadline = 3600};
+    struct lookup_seen seen[MANY] = {0};
+    char name[16];
+    struct err e;
+
+    resolver_free(&w->resolver);
+    assert_true(resolver_new(w->loop, &patient, &w->resolver, &e));
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "n%d.test", i);
+        world_look(w, &seen[i], name);
+    }
+    for (int i = 0; i < MANY; i++) {
+        world_turn(w, &seen[i], WORLD_PATIENCE);
+        assert_int_equal(seen[i].status, LOOKUP_FAILED);
+        assert_string_equal(seen[i].why, "connection refused by the DNS server");
+    }
+}
+
 static void test_hosts_first(void **state)
 {
     struct world *w = *state;
@@ -286,6 +330,7 @@ int main(void)
         WORLD_TEST(test_cancel_within),
         WORLD_TEST(test_free_with_questions),
         WORLD_TEST(test_busy),
+        WORLD_TEST(test_refused),
         WORLD_TEST(test_hosts_first),
         WORLD_TEST(test_localhost),
         WORLD_TEST(test_churn),
