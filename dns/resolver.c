@@ -9,7 +9,11 @@
 #include "dns/known.h"
 #include "dns/question.h"
 #include "dns/servers.h"
+#include "dns/shares.h"
 #include "proxy/base/target.h"
+
+/* What one asker may have of the names that can be asked for at once. */
+enum { SHARES = 4 };
 
 static const struct resolver_options defaults = {
     .hosts_file = "/etc/hosts",
@@ -40,6 +44,8 @@ struct lookup {
 struct shared {
     struct resolver *resolver;
     const char *name; /* stands behind this struct */
+    struct share
+        *share; /* of who asked first, also when it does not wait any more; NULL */
     struct lookups waiting;
 };
 
@@ -48,6 +54,7 @@ struct resolver {
     struct resolver_options limits; /* its texts are not kept */
     struct servers *servers;
     struct known *known;
+    struct shares shares;
     void *asking;         /* struct shared by name, of tsearch() */
     unsigned waiting;     /* lookups in all of them */
     struct lookups ready; /* to be delivered, the oldest first */
@@ -73,6 +80,8 @@ static struct resolver_options with_defaults(const struct resolver_options *o)
     FILL(resolv_conf);
     FILL(deadline);
     FILL(outstanding_max);
+    if (all.share_max == 0)
+        all.share_max = (all.outstanding_max + SHARES - 1) / SHARES;
     FILL(waiting_max);
     FILL(cache_max);
     FILL(ttl_floor);
@@ -116,7 +125,7 @@ void resolver_free(struct resolver **rp)
         return;
     assert(r->waiting == 0 && r->ready_count == 0);
     servers_free(&r->servers); /* ends the questions that nobody waits for */
-    assert(r->asking == NULL);
+    assert(r->asking == NULL && r->shares.root == NULL);
     ev_timer_stop(r->loop, &r->deliver);
     known_free(&r->known);
     free(r);
@@ -189,6 +198,7 @@ static void on_settled(void *owner, struct answer *a)
 
     known_learn(r->known, s->name, a, seconds_now());
     tdelete(s, &r->asking, compare);
+    share_give(&r->shares, s->share);
     while ((l = TAILQ_FIRST(&s->waiting)) != NULL) {
         TAILQ_REMOVE(&s->waiting, l, next);
         r->waiting--;
@@ -227,14 +237,33 @@ static void refuse(struct lookup *l, enum lookup_status status, const char *why)
     answer_unref(&a);
 }
 
+/* Room for one more name; *share is NULL when nobody is counted. */
+static bool find_room(struct resolver *r, const struct lookup_asker *asker,
+                      struct share **share, const char **why)
+{
+    *share = NULL;
+    /* A name is two questions, one a family. */
+    if (servers_pending(r->servers) / 2 >= r->limits.outstanding_max) {
+        *why = "too many names are being looked up";
+        return false;
+    }
+    if (asker != NULL)
+        *share = share_take(&r->shares, asker, r->limits.share_max);
+    if (asker != NULL && *share == NULL)
+        *why = "too many names are being looked up for this client";
+    return asker == NULL || *share != NULL;
+}
+
 /* Joins those who asked for the same name, or asks the servers. */
-static void ask(struct lookup *l, const char *name)
+static void ask(struct lookup *l, const char *name, const struct lookup_asker *asker)
 {
     struct resolver *r = l->resolver;
     const struct shared key = {.name = name};
     void *node = tfind(&key, &r->asking, compare);
     struct channel *channel;
+    struct share *share;
     struct shared *s;
+    const char *why;
 
     if (r->waiting >= r->limits.waiting_max) {
         refuse(l, LOOKUP_BUSY, "too many lookups are waiting");
@@ -244,23 +273,24 @@ static void ask(struct lookup *l, const char *name)
         wait_for(l, *(struct shared **)node);
         return;
     }
-    /* A name is two questions, one a family. */
-    if (servers_pending(r->servers) / 2 >= r->limits.outstanding_max) {
-        refuse(l, LOOKUP_BUSY, "too many names are being looked up");
-        return;
-    }
     channel = servers_channel(r->servers);
     if (channel == NULL) {
         refuse(l, LOOKUP_FAILED, "the resolver cannot be set up");
         return;
     }
+    if (!find_room(r, asker, &share, &why)) {
+        refuse(l, LOOKUP_BUSY, why);
+        return;
+    }
     s = shared_new(r, name);
+    s->share = share;
     wait_for(l, s); /* first: the answer may come from within the call */
     question_ask(r->loop, channel, s->name, r->limits.deadline, on_settled, s);
 }
 
 struct lookup *resolver_lookup(struct resolver *r, struct str name,
-                               lookup_done_fn *done, void *owner)
+                               const struct lookup_asker *asker, lookup_done_fn *done,
+                               void *owner)
 {
     char text[HOST_NAME_MAX_LEN + 1];
     struct lookup *l = calloc(1, sizeof *l);
@@ -279,7 +309,7 @@ struct lookup *resolver_lookup(struct resolver *r, struct str name,
         known_forget(r->known);
     known = known_get(r->known, text, l->started);
     if (known == NULL) {
-        ask(l, text);
+        ask(l, text, asker);
         return l;
     }
     l->cached = true;

@@ -22,7 +22,7 @@ enum lookup_status {
     LOOKUP_OK,         /* at least one address */
     LOOKUP_NOT_FOUND,  /* NXDOMAIN, or a name without addresses */
     LOOKUP_TIMED_OUT,
-    LOOKUP_BUSY, /* too many questions outstanding */
+    LOOKUP_BUSY, /* too many questions outstanding, of all or of this asker */
 };
 
 struct lookup_result {
@@ -32,6 +32,13 @@ struct lookup_result {
     size_t count;
     const char *why; /* for people, when status is not LOOKUP_OK */
     double seconds;  /* since resolver_lookup(); 0 from the cache */
+};
+
+/* On whose behalf is asked. */
+struct lookup_asker {
+    const void *known; /* of whom more is known than the address; compared, and not
+                        * followed. NULL: the address counts */
+    struct ip ip;      /* family 0: all of those are one */
 };
 
 /* Called once, from the event loop, never from within resolver_lookup(). */
@@ -46,6 +53,7 @@ struct resolver_options {
     const char *resolv_conf;    /* NULL: /etc/resolv.conf */
     double deadline;            /* seconds a lookup may take; 0: 5 */
     unsigned outstanding_max;   /* distinct questions under way; 0: 1000 */
+    unsigned share_max;         /* of these on behalf of one asker; 0: a quarter */
     unsigned waiting_max;       /* lookups waiting on them, all together; 0: 10000 */
     unsigned cache_max;         /* names; 0: 10000 */
     double ttl_floor, ttl_ceiling; /* seconds; 0: 1 and 300 */
@@ -59,10 +67,11 @@ bool resolver_new(struct ev_loop *loop, const struct resolver_options *options,
 /* No lookup may be under way. Not from within `done`. */
 void resolver_free(struct resolver **r);
 
-/* `name` is canonical (target.h), no address, and is copied. Never NULL; gone when
- * `done` is called. */
+/* `name` is canonical (target.h), no address, and is copied. `asker` is copied too;
+ * NULL for who has the resolver alone. Never NULL; gone when `done` is called. */
 struct lookup *resolver_lookup(struct resolver *r, struct str name,
-                               lookup_done_fn *done, void *owner);
+                               const struct lookup_asker *asker, lookup_done_fn *done,
+                               void *owner);
 void lookup_cancel(struct lookup **l); /* `done` will not come any more */
 
 /* Forgets all cached answers. */

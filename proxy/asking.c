@@ -277,7 +277,7 @@ enum step step_dial(struct conn *c)
     if (buf_len(&c->in) > conn_limits(c)->early_bytes)
         return drop_early(c);
     if (r->dial == NULL && !c->dialled)
-        request_dial(r, c->session, DIAL_TUNNEL, on_dialled, c);
+        request_dial(r, c->session, &c->from, DIAL_TUNNEL, on_dialled, c);
     if (!c->dialled)
         return STEP_WAIT;
     /* The policy may have changed meanwhile. */

@@ -181,7 +181,8 @@ static void on_deadline(struct ev_loop *loop, ev_timer *w, int events)
 
 struct dial *dial_start(const struct dialler *dialler, struct policy *policy,
                         const struct target *target, enum dial_use use,
-                        dial_done_fn *done, void *owner)
+                        const struct lookup_asker *asker, dial_done_fn *done,
+                        void *owner)
 {
     struct dial *d = calloc(1, sizeof *d);
 
@@ -202,7 +203,8 @@ struct dial *dial_start(const struct dialler *dialler, struct policy *policy,
         d->allowed[d->count++] = addr_from_ip(&target->ip, target->port);
         connect_all(d);
     } else {
-        d->lookup = resolver_lookup(dialler->resolver, target->host, on_resolved, d);
+        d->lookup =
+            resolver_lookup(dialler->resolver, target->host, asker, on_resolved, d);
     }
     return d;
 }

@@ -49,10 +49,11 @@ typedef void dial_done_fn(void *owner, const struct dial_result *result);
 struct dial; /* one dial; gone after `done` or dial_cancel() */
 
 /* Policy has allowed `target`, which outlives the dial. A reference to `policy` is held
- * until the end. */
+ * until the end. `asker` is whose share of the lookups this takes (resolver.h). */
 struct dial *dial_start(const struct dialler *dialler, struct policy *policy,
                         const struct target *target, enum dial_use use,
-                        dial_done_fn *done, void *owner);
+                        const struct lookup_asker *asker, dial_done_fn *done,
+                        void *owner);
 void dial_cancel(struct dial **d);
 
 #endif

@@ -110,11 +110,20 @@ void request_refuse(struct request *r, enum reason reason)
     r->event.rule[0] = '\0';
 }
 
-void request_dial(struct request *r, const struct session *s, enum dial_use use,
-                  dial_done_fn *done, void *owner)
+/* Clients that have a session each are told apart by that, wherever they are. */
+static struct lookup_asker whose(const struct session *s, const struct ip *from)
 {
+    return (struct lookup_asker){.known = s->door != NULL ? s : NULL, .ip = *from};
+}
+
+void request_dial(struct request *r, const struct session *s, const struct ip *from,
+                  enum dial_use use, dial_done_fn *done, void *owner)
+{
+    struct lookup_asker asker = whose(s, from);
+
     assert(r->event.verdict.allow && r->dial == NULL);
-    r->dial = dial_start(&s->core->dialler, s->policy, &r->target, use, done, owner);
+    r->dial =
+        dial_start(&s->core->dialler, s->policy, &r->target, use, &asker, done, owner);
 }
 
 void request_dialled(struct request *r, const struct dial_result *result)

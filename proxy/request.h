@@ -36,10 +36,11 @@ bool request_judge_again(struct request *r, const struct session *s);
 /* A refusal that is not the policy's. */
 void request_refuse(struct request *r, enum reason reason);
 
-/* Policy has allowed the target. `done` gets the result, and passes it to
- * request_dialled(), which notes it; the descriptor is the caller's. */
-void request_dial(struct request *r, const struct session *s, enum dial_use use,
-                  dial_done_fn *done, void *owner);
+/* Policy has allowed the target. `from` is the client's address, family 0 when it says
+ * nothing. `done` gets the result, and passes it to request_dialled(), which notes it;
+ * the descriptor is the caller's. */
+void request_dial(struct request *r, const struct session *s, const struct ip *from,
+                  enum dial_use use, dial_done_fn *done, void *owner);
 void request_dialled(struct request *r, const struct dial_result *result);
 
 /* What the user wrote beside the entry of a deny list that refused it; else empty. */
@@ -52,8 +53,7 @@ struct str request_why(const struct request *r, const struct session *s);
 void request_shrink(struct request *r);
 
 /* The only way out: writes the audit line, tells who listens to the session. Does it
- * once, and not at all when nothing was asked. `from` is the client's address, family 0
- * when it says nothing. */
+ * once, and not at all when nothing was asked. `from` as above. */
 void request_end(struct request *r, const struct session *s, const struct ip *from);
 
 #endif

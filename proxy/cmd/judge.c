@@ -264,7 +264,7 @@ static bool look_up(struct judge *j, struct str name, struct judged *out, struct
     if (!start_resolver(j, e))
         return false;
     out->resolved = true;
-    resolver_lookup(j->resolver, name, on_lookup, &w);
+    resolver_lookup(j->resolver, name, NULL, on_lookup, &w);
     while (!w.done)
         ev_run(j->loop, EVRUN_ONCE);
     return true;

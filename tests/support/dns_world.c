@@ -41,7 +41,7 @@ static void on_done(void *owner, const struct lookup_result *result)
 void world_look(struct world *w, struct lookup_seen *s, const char *name)
 {
     s->world = w;
-    s->lookup = resolver_lookup(w->resolver, str_from(name), on_done, s);
+    s->lookup = resolver_lookup(w->resolver, str_from(name), s->asker, on_done, s);
     assert_non_null(s->lookup);
 }
 

@@ -20,7 +20,8 @@ struct world {
 /* What a lookup came to. */
 struct lookup_seen {
     struct world *world;
-    struct lookup *lookup; /* NULL once it is done */
+    const struct lookup_asker *asker; /* whose lookup it is; NULL: nobody is counted */
+    struct lookup *lookup;            /* NULL once it is done */
     unsigned calls;
     enum lookup_status status;
     char text[LOOKUP_MAX * IP_TEXT_MAX]; /* the addresses, with blanks between them */

@@ -191,6 +191,57 @@ static void test_busy(void **state)
     world_expect(w, "c.test", LOOKUP_NOT_FOUND, "");
 }
 
+static void look(struct world *w, struct lookup_seen *s,
+                 const struct lookup_asker *asker, const char *name)
+{
+    s->asker = asker;
+    world_look(w, s, name);
+}
+
+/* One that asks for many names leaves room for others. What it gave up counts until it
+ * is settled, and so does one whose address is another of its network; the names that
+ * others ask for do not. */
+static void test_share(void **state)
+{
+    static const struct lookup_asker greedy = {.ip = {6, {0x20, 1, [7] = 1, [15] = 1}}},
+                                     again = {.ip = {6, {0x20, 1, [7] = 1, [15] = 2}}},
+                                     other = {.ip = {6, {0x20, 1, [7] = 2}}},
+                                     known = {.known = "ci", .ip = greedy.ip};
+    const struct resolver_options few = {.outstanding_max = 8, .deadline = 0.5};
+    struct world *w = *state;
+    struct lookup_seen seen[10] = {0};
+
+    world_servers(w, &few);
+    SAY(w, .name = "a.test", .trick = DNS_DROP);
+    SAY(w, .name = "b.test", .trick = DNS_DROP);
+    SAY(w, .name = "c.test", .trick = DNS_DROP);
+    SAY(w, .name = "d.test", .trick = DNS_DROP);
+    look(w, &seen[0], &greedy, "a.test");
+    look(w, &seen[1], &greedy, "b.test"); /* that was its quarter of 8 */
+    lookup_cancel(&seen[1].lookup);
+    look(w, &seen[2], &greedy, "c.test");
+    look(w, &seen[3], &again, "c.test");
+    look(w, &seen[4], &greedy, "a.test"); /* asked for already */
+    look(w, &seen[5], &other, "c.test");
+    look(w, &seen[6], &greedy, "c.test"); /* now it is, and not for this one */
+    look(w, &seen[7], &known, "d.test");
+    look(w, &seen[8], &other, "missing.test");
+    for (size_t i = 0; i < 9; i++)
+        world_turn(w, &seen[i], WORLD_PATIENCE);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(seen[i].status, i == 1             ? LOOKUP_FAILED
+                                         : i == 2 || i == 3 ? LOOKUP_BUSY
+                                                            : LOOKUP_TIMED_OUT);
+    assert_string_equal(seen[2].why, "too many names are being looked up for this "
+                                     "client");
+    assert_int_equal(seen[1].calls, 0);
+    assert_int_equal(seen[8].status, LOOKUP_NOT_FOUND);
+    /* What is settled is given back. */
+    look(w, &seen[9], &greedy, "missing.test");
+    world_turn(w, &seen[9], WORLD_PATIENCE);
+    assert_int_equal(seen[9].status, LOOKUP_NOT_FOUND);
+}
+
 /* A port that is ours, and that refuses everybody: its socket hears one peer only. */
 static int refusing_port(char address[32])
 {
@@ -330,6 +381,7 @@ int main(void)
         WORLD_TEST(test_cancel_within),
         WORLD_TEST(test_free_with_questions),
         WORLD_TEST(test_busy),
+        WORLD_TEST(test_share),
         WORLD_TEST(test_refused),
         WORLD_TEST(test_hosts_first),
         WORLD_TEST(test_localhost),

@@ -71,7 +71,8 @@ static inline void core_world_open(struct core_world *w, const char *hosts,
 
 /* From now on names are asked of a server that never answers: to be closed, after the
  * world. Nobody at all will not do, newer c-ares notice that at once. */
-static inline int core_world_mute(struct core_world *w)
+static inline int core_world_mute_with(struct core_world *w,
+                                       struct resolver_options options)
 {
     int mute = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in a = {.sin_family = AF_INET,
@@ -79,15 +80,21 @@ static inline int core_world_mute(struct core_world *w)
     socklen_t len = sizeof a;
     char server[32];
     const char *servers[] = {server, NULL};
-    struct resolver_options options = {.servers = servers, .hosts_file = ""};
     struct err e;
 
+    options.servers = servers;
+    options.hosts_file = "";
     assert_return_code(bind(mute, (struct sockaddr *)&a, len), errno);
     assert_return_code(getsockname(mute, (struct sockaddr *)&a, &len), errno);
     snprintf(server, sizeof server, "127.0.0.1:%u", ntohs(a.sin_port));
     resolver_free(&w->core->dialler.resolver);
     assert_true(resolver_new(w->loop, &options, &w->core->dialler.resolver, &e));
     return mute;
+}
+
+static inline int core_world_mute(struct core_world *w)
+{
+    return core_world_mute_with(w, (struct resolver_options){0});
 }
 
 static inline void core_world_close(struct core_world *w)

@@ -352,6 +352,49 @@ static void test_size(void **state)
     assert_in_range(conn_size(), 1, 1024 - 64);
 }
 
+static int client_from(struct fixture *f, const char *text)
+{
+    struct ip from = {0}, to = {.family = 4, .bytes = {127, 0, 0, 1}};
+    struct addr a, b = addr_from_ip(&to, f->port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(ip_parse(str_from(text), &from));
+    a = addr_from_ip(&from, 0);
+    assert_return_code(bind(fd, &a.sa, a.len), errno);
+    assert_return_code(connect(fd, &b.sa, b.len), errno);
+    return fd;
+}
+
+/* A client that has its share of the lookups is told so; others are not held up. */
+static void test_share_of_lookups(void **state)
+{
+    const struct resolver_options one_each = {.share_max = 1, .deadline = 3600};
+    struct fixture *f = fixture_new(&limits_default);
+    autofd int mute = core_world_mute_with(&f->w, one_each);
+    autofd int first = client_open(f), second = client_open(f);
+    autofd int other = client_from(f, "127.0.0.2"), more = client_from(f, "127.0.0.2");
+    struct policy *p = policy_allowing("\"*.mute.test\"");
+    char got[TEXT_MAX];
+
+    (void)state;
+    session_set_policy(f->session, p);
+    policy_unref(&p);
+    ask(f, first, "a.mute.test");
+    core_world_until(&f->w, recv(mute, got, sizeof got, MSG_DONTWAIT) > 0);
+    ask(f, second, "b.mute.test");
+    assert_true(hear(f, second, NULL, got));
+    assert_non_null(strstr(got, "503 too many names are being looked up for this"));
+    assert_int_equal(f->event_count, 1);
+    assert_int_equal(f->events[0].reason, REASON_LIMIT);
+    assert_string_equal(f->events[0].host, "b.mute.test");
+    /* The other has a share of its own, and is told no sooner. */
+    ask(f, other, "c.mute.test");
+    ask(f, more, "d.mute.test");
+    core_world_until(&f->w, f->event_count == 2);
+    assert_int_equal(f->events[1].reason, REASON_LIMIT);
+    fixture_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_too_much_early_data),
         cmocka_unit_test(test_client_says_all_at_once),
         cmocka_unit_test(test_client_leaves),
+        cmocka_unit_test(test_share_of_lookups),
         cmocka_unit_test(test_size),
     };
 
