@@ -10,7 +10,8 @@ readonly CALLED_FROM=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly LLHTTP_MIN=9.2
 readonly BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config python3 libev-dev
-    libc-ares-dev libcjson-dev libidn2-dev libunistring-dev libpsl-dev libseccomp-dev)
+    libc-ares-dev libcjson-dev libidn2-dev libunistring-dev libpsl-dev libseccomp-dev
+    libssl-dev zlib1g-dev libzstd-dev)
 readonly DEMO_PACKAGES=(curl openssl iproute2 util-linux)
 readonly TEST_PACKAGES=(libcmocka-dev python3-pytest clang git bubblewrap openssh-client
     openssh-server procps)
@@ -20,7 +21,7 @@ readonly WISHED_PACKAGES=(libclang-rt-dev clang-format-14 shellcheck python3-req
 readonly LONG_PACKAGES=(debootstrap valgrind)
 # What the packages above bring, for systems without apt: header, name of the project.
 readonly HEADERS=(ev.h:libev ares.h:c-ares cjson/cJSON.h:cJSON idn2.h:libidn2
-    unistr.h:libunistring libpsl.h:libpsl seccomp.h:libseccomp
+    unistr.h:libunistring libpsl.h:libpsl seccomp.h:libseccomp openssl/ssl.h:OpenSSL
     "llhttp.h:llhttp $LLHTTP_MIN or later")
 
 usage() {

@@ -26,6 +26,8 @@ struct stream_layer_ops {
     enum io (*write)(struct stream_layer *l, const char *from, size_t len, size_t *n);
     /* What the socket is to be watched for, so that `events` can go on. */
     int (*wants)(struct stream_layer *l, int events);
+    /* The other way round: what can go on when the socket is ready for `events`. */
+    int (*ready)(struct stream_layer *l, int events);
     /* A read would give bytes that the socket will not tell of. */
     bool (*pending)(struct stream_layer *l);
     void (*shut)(struct stream_layer *l);
@@ -60,6 +62,8 @@ void stream_done(struct stream *s, struct ev_loop *loop);
 
 static inline void stream_note(struct stream *s, int events)
 {
+    if (s->layer != NULL)
+        events = s->layer->ops->ready(s->layer, events);
     s->ready |= events & (EV_READ | EV_WRITE);
 }
 
