@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "launcher/submodules.h"
 #include "proxy/base/fd.h"
 #include "proxy/base/str.h"
 
@@ -93,18 +94,16 @@ static bool is_repository(const char *common)
     return true;
 }
 
-static void keep(struct access_list *list, const char *common, const char *name,
-                 enum path_kind kind)
+static void keep(struct mandatory_scan *scan, const char *folder, const char *name)
 {
     char path[PATH_MAX];
-    struct stat st;
 
-    if (join(path, common, name) && lstat(path, &st) == 0)
-        access_add(list, path, S_ISLNK(st.st_mode) ? PATH_LINK : kind, ACCESS_KEEP,
-                   "mandatory");
+    if (join(path, folder, name) &&
+        !(scan->allow_git_config && mandatory_is_git_config(name)))
+        mandatory_keep(scan, path);
 }
 
-void gitdirs_allow(struct access_list *list, const char *folder, bool allow_git_config)
+void gitdirs_allow(struct mandatory_scan *scan, const char *folder)
 {
     char dot_git[PATH_MAX], text[PATH_MAX], private[PATH_MAX], common[PATH_MAX];
 
@@ -116,9 +115,10 @@ void gitdirs_allow(struct access_list *list, const char *folder, bool allow_git_
         return;
     if (!names_us(private, common, dot_git) || !is_repository(common))
         return;
-    access_add(list, common, PATH_FOLDER, ACCESS_ALLOW_WRITE,
+    access_add(scan->list, common, PATH_FOLDER, ACCESS_ALLOW_WRITE,
                "the worktree's repository");
-    keep(list, common, "hooks", PATH_FOLDER);
-    if (!allow_git_config)
-        keep(list, common, "config", PATH_FILE);
+    keep(scan, common, "hooks");
+    keep(scan, common, "config");
+    keep(scan, common, "config.worktree");
+    submodules_keep(scan, common);
 }

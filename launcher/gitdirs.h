@@ -3,12 +3,13 @@
 #ifndef LAUNCHER_GITDIRS_H
 #define LAUNCHER_GITDIRS_H
 
-#include "launcher/access.h"
+#include "launcher/mandatory.h"
 
 /* When `folder` (canonical) is a worktree, adds what git needs to write: the shared
- * repository, but neither its hooks nor its config. The `.git` file itself is not
- * believed: the repository must name this worktree in turn, and lie where git puts it.
+ * repository, but neither hooks nor config of it and of its submodules. The `.git` file
+ * itself is not believed: the repository must name this worktree in turn, and lie where
+ * git puts it.
  */
-void gitdirs_allow(struct access_list *list, const char *folder, bool allow_git_config);
+void gitdirs_allow(struct mandatory_scan *scan, const char *folder);
 
 #endif

@@ -7,14 +7,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "launcher/submodules.h"
 #include "proxy/base/fd.h"
 
 /* Relative to any folder of a writable tree. The first part alone is what the walk
  * looks for. */
 static const char *const names[] = {
-    ".gitconfig", ".gitmodules",      ".bashrc",        ".bash_profile", ".zshrc",
-    ".zprofile",  ".profile",         ".ripgreprc",     ".mcp.json",     ".vscode",
-    ".idea",      ".claude/commands", ".claude/agents", ".git/hooks",    ".git/config",
+    ".gitconfig",     ".gitmodules", ".bashrc",     ".bash_profile",
+    ".zshrc",         ".zprofile",   ".profile",    ".ripgreprc",
+    ".mcp.json",      ".vscode",     ".idea",       ".claude/commands",
+    ".claude/agents", ".git/hooks",  ".git/config", ".git/config.worktree",
 };
 #define NAME_COUNT (sizeof names / sizeof *names)
 _Static_assert(NAME_COUNT <= MANDATORY_NAMES, "the caller's array is too small");
@@ -36,12 +38,25 @@ const char *const mandatory_secrets[] = {
     NULL,
 };
 
-static bool skipped(const char *name, bool allow_git_config)
+bool mandatory_is_git_config(const char *name)
 {
-    return allow_git_config && strcmp(name, ".git/config") == 0;
+    return strcmp(name, "config") == 0 || strcmp(name, "config.worktree") == 0;
 }
 
-static void keep(struct mandatory_scan *scan, const char *path)
+static bool skipped(const char *name, bool allow_git_config)
+{
+    return allow_git_config && strncmp(name, ".git/", 5) == 0 &&
+           mandatory_is_git_config(name + 5);
+}
+
+bool mandatory_enter(struct mandatory_scan *scan)
+{
+    scan->exhausted = scan->exhausted || scan->folders >= MANDATORY_FOLDERS_MAX;
+    scan->folders += !scan->exhausted;
+    return !scan->exhausted;
+}
+
+void mandatory_keep(struct mandatory_scan *scan, const char *path)
 {
     struct place place;
     struct err ignored;
@@ -70,14 +85,27 @@ static void keep_names(struct mandatory_scan *scan, const char *folder,
         if ((!whole && !part) || skipped(names[i], scan->allow_git_config))
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, part && is_file ? name : names[i]);
-        keep(scan, path);
+        mandatory_keep(scan, path);
     }
 }
 
-static bool enters(const struct mandatory_scan *scan, const char *name, unsigned type)
+static bool enters(const char *name, unsigned type)
 {
     return type == DT_DIR && strcmp(name, "node_modules") != 0 &&
-           strcmp(name, ".git") != 0 && scan->folders < MANDATORY_FOLDERS_MAX;
+           strcmp(name, ".git") != 0;
+}
+
+/* `.git` may be a link to the repository. */
+static void keep_submodules(struct mandatory_scan *scan, const char *folder)
+{
+    struct place place;
+    struct err ignored;
+
+    if (!path_find(".git", folder, NULL, &place, &ignored))
+        return;
+    if (place.kind == PATH_FOLDER)
+        submodules_keep(scan, place.path);
+    place_done(&place);
 }
 
 static unsigned entry_type(int folder, const struct dirent *entry)
@@ -102,10 +130,13 @@ static void scan_entry(struct mandatory_scan *scan, int fd, const char *path,
 
     if (entry->d_name[0] == '.')
         keep_names(scan, path, entry->d_name, type == DT_REG);
+    if (strcmp(entry->d_name, ".git") == 0)
+        keep_submodules(scan, path);
     if (depth == 0 || strcmp(entry->d_name, ".") == 0 ||
-        strcmp(entry->d_name, "..") == 0 || !enters(scan, entry->d_name, type))
+        strcmp(entry->d_name, "..") == 0 || !enters(entry->d_name, type))
         return;
-    if (snprintf(below, sizeof below, "%s/%s", path, entry->d_name) < PATH_MAX)
+    if (snprintf(below, sizeof below, "%s/%s", path, entry->d_name) < PATH_MAX &&
+        mandatory_enter(scan))
         scan_folder(
             scan,
             openat(fd, entry->d_name,
@@ -125,18 +156,17 @@ static void scan_folder(struct mandatory_scan *scan, int fd, const char *path,
         fd_close(&fd);
         return;
     }
-    scan->folders++;
     while ((entry = readdir(folder)) != NULL)
         scan_entry(scan, dirfd(folder), path, entry, depth);
     closedir(folder);
-    if (scan->folders >= MANDATORY_FOLDERS_MAX)
-        scan->exhausted = true;
 }
 
 void mandatory_scan(struct mandatory_scan *scan, const char *folder)
 {
     const char *path = strcmp(folder, "/") == 0 ? "" : folder;
 
+    if (!mandatory_enter(scan))
+        return;
     scan_folder(scan, open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
                 path, MANDATORY_DEPTH);
 }

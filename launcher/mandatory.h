@@ -24,6 +24,14 @@ struct mandatory_scan {
  * are followed to what they mean, and kept; the walk itself follows none. */
 void mandatory_scan(struct mandatory_scan *scan, const char *folder);
 
+/* For those who look for more such files: keeps `path`, canonical but perhaps a link,
+ * and what it leads to. Nothing when it does not exist. */
+void mandatory_keep(struct mandatory_scan *scan, const char *path);
+/* Whether one more folder may be looked into; notes when not. */
+bool mandatory_enter(struct mandatory_scan *scan);
+/* A file of that name in a repository says what git executes. */
+bool mandatory_is_git_config(const char *name);
+
 /* Those of the names that `folder` does not have. Returns how many. */
 size_t mandatory_absent(const char *folder, bool allow_git_config,
                         const char *names[MANDATORY_NAMES]);

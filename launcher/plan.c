@@ -203,7 +203,7 @@ static void add_mandatory(struct plan *p, const struct filelists *lists,
 
         if (m->access != ACCESS_WRITE || m->pin || m->kind != PATH_FOLDER)
             continue;
-        gitdirs_allow(&p->access, m->path, lists->allow_git_config);
+        gitdirs_allow(&scan, m->path);
         mandatory_scan(&scan, m->path);
     }
     if (access_at(&p->access, p->cwd) == ACCESS_WRITE) {

@@ -27,7 +27,7 @@ def test_sbx_01_no_ghost_files(box):
     done = box.sh("ls -A; git status --porcelain", settings=allow("."), quiet=False)
     assert done.stdout == ".git\n"
     assert os.listdir(box.work) == [".git"]
-    assert done.stderr.count("warning") == 1 and ".bashrc and 10 more" in done.stderr
+    assert done.stderr.count("warning") == 1 and ".bashrc and 11 more" in done.stderr
     done = box.sh("echo x > .bashrc", settings=allow("."), quiet=False)
     assert f'made "{box.work}/.bashrc"' in done.stderr
 
@@ -314,6 +314,76 @@ def test_mandatory_names_in_a_writable_tree(box):
     # A longer allow does not lift what is mandatory.
     tree = allow(".", "sub/deep/.git/hooks/pre-commit", "sub/deep/.git/hooks")
     assert box.sh("echo >> sub/deep/.git/hooks/pre-commit", settings=tree).returncode != 0
+
+
+def repository_with_submodules(box):
+    """In box.work: submodules "lib" and "deep/lib", the first with one of its own."""
+    leaf, library = box.folder("leaf"), box.folder("library")
+    always = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
+    for folder in (leaf, library, box.work):
+        git(box, "init", "-q", cwd=folder)
+        git(box, "commit", "-q", "--allow-empty", "-m", "first", cwd=folder)
+    git(box, *always, str(leaf), "nested", cwd=library)
+    git(box, "commit", "-q", "-m", "nested", cwd=library)
+    git(box, *always, str(library), "lib", cwd=box.work)
+    git(box, *always, str(library), "deep/lib", cwd=box.work)
+    git(box, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update",
+        "--init", "--recursive", cwd=box.work)  # fmt: skip
+    return [".git/modules/lib", ".git/modules/deep/lib", ".git/modules/lib/modules/nested"]
+
+
+def test_submodules_are_kept(box):
+    """Git runs the hooks of a submodule from there, and what its config names."""
+    places = repository_with_submodules(box)
+    for place in places:
+        box.write(f"{place}/config.worktree", "old")
+        for script in (f"echo '#!/bin/sh' > {place}/hooks/post-checkout",
+                       f"echo >> {place}/config", f"rm {place}/config",
+                       f"mv {place}/hooks {place}/old", f"mv {place} {place}.old",
+                       f"echo x > {place}/config.worktree"):  # fmt: skip
+            assert box.sh(script, settings=allow(".")).returncode != 0, script
+        script = f"echo >> {place}/config && echo > {place}/config.worktree"
+        done = box.sh(script, settings=allow(".", allowGitConfig=True))
+        assert done.returncode == 0, done.stderr
+        script = f"echo > {place}/hooks/post-checkout"
+        done = box.sh(script, settings=allow(".", allowGitConfig=True))
+        assert done.returncode != 0
+        (box.work / place / "config.worktree").unlink()
+    for folder in ("lib", "lib/nested", "deep/lib"):
+        done = box.run(
+            "git", "-c", "user.name=a", "-c", "user.email=a@example.test", "commit", "-q",
+            "--allow-empty", "-m", "x", cwd=box.work / folder, settings=allow(str(box.work)),
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+
+def test_submodules_cannot_be_hidden(box):
+    """What an earlier command made of a repository does not take it off the list."""
+    place = box.work / repository_with_submodules(box)[1]
+    done = box.sh("rm .git/modules/deep/lib/HEAD; touch .git/modules/deep/HEAD",
+                  settings=allow("."))  # fmt: skip
+    assert done.returncode == 0 and not (place / "HEAD").exists()
+    for name in ("config", "hooks/post-checkout"):
+        done = box.sh(f"echo x >> {place}/{name}", settings=allow("."))
+        assert done.returncode != 0, name
+
+
+def test_submodules_of_a_worktree(box):
+    repository_with_submodules(box)
+    git(box, "commit", "-q", "-m", "submodules", cwd=box.work)
+    box.folder("t")
+    git(box, "worktree", "add", "-q", "../t/wt", cwd=box.work)
+    tree = box.top / "t/wt"
+    git(box, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update",
+        "--init", cwd=tree)  # fmt: skip
+    common = box.work / ".git"
+    for place in (common / "modules/lib", common / "worktrees/wt/modules/lib"):
+        assert (place / "config").exists()
+        for name in ("config", "hooks/post-checkout"):
+            done = box.sh(f"echo x >> {place}/{name}", cwd=tree, settings=allow("."))
+            assert done.returncode != 0, (place, name)
+    done = box.sh(f"touch {common}/objects/x", cwd=tree, settings=allow("."))
+    assert done.returncode == 0, done.stderr
 
 
 def test_git_works_in_a_writable_tree(box):
