@@ -2,6 +2,7 @@
  * it from outside. Its life is told in conn_step.h. */
 #include "proxy/conn.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ enum io conn_read_ahead(struct conn *c)
 static double patience(const struct conn *c)
 {
     switch (c->state) {
+    case CONN_PROXIED:
     case CONN_REQUEST:
         return conn_limits(c)->head_seconds;
     case CONN_ANSWER:
@@ -222,11 +224,11 @@ static void conn_free(struct conn *c)
 void conn_advance(struct conn *c)
 {
     static enum step (*const steps[])(struct conn *) = {
-        [CONN_REQUEST] = step_request, [CONN_TARGET] = step_target,
-        [CONN_DIAL] = step_dial,       [CONN_ANSWER] = step_answer,
-        [CONN_HELLO] = step_hello,     [CONN_ANSWERED] = step_answered,
-        [CONN_RELAY] = step_relay,     [CONN_LINGER] = step_linger,
-        [CONN_END] = step_end,
+        [CONN_PROXIED] = step_proxied,   [CONN_REQUEST] = step_request,
+        [CONN_TARGET] = step_target,     [CONN_DIAL] = step_dial,
+        [CONN_ANSWER] = step_answer,     [CONN_HELLO] = step_hello,
+        [CONN_ANSWERED] = step_answered, [CONN_RELAY] = step_relay,
+        [CONN_LINGER] = step_linger,     [CONN_END] = step_end,
     };
     enum step next;
 
@@ -279,6 +281,18 @@ static void enter_core(struct conn *c, struct core *core, bool counted)
     core->refusing += !counted;
 }
 
+bool conn_comes_from(struct conn *c, const struct ip *from)
+{
+    struct core *core = c->session->core;
+
+    leave_core(c);
+    c->from = *from;
+    enter_core(c, core,
+               clients_enter(core->clients, from, core->limits.connections,
+                             core->limits.connections_per_client));
+    return c->counted;
+}
+
 static unsigned long next_id(struct core *core)
 {
     return core->last_id += core->id_step;
@@ -321,11 +335,12 @@ static void cut_short(struct session *s, int fd, const struct ip *from)
     request_done(&r);
 }
 
-void conn_open(struct session *s, int fd, const struct ip *from)
+void conn_open(struct session *s, int fd, const struct ip *from, bool proxied)
 {
     struct core *core = s->core;
-    bool counted = clients_enter(core->clients, from, core->limits.connections,
-                                 core->limits.connections_per_client);
+    /* A proxy is no client: those whom it passes on are. */
+    unsigned each = proxied ? UINT_MAX : core->limits.connections_per_client;
+    bool counted = clients_enter(core->clients, from, core->limits.connections, each);
     struct conn *c;
 
     if (!counted && core->refusing >= REFUSING_MAX) {
@@ -334,7 +349,7 @@ void conn_open(struct session *s, int fd, const struct ip *from)
     }
     c = conn_new(s, fd, from, counted);
     if (counted) {
-        conn_enter(c, CONN_REQUEST);
+        conn_enter(c, proxied ? CONN_PROXIED : CONN_REQUEST);
         stream_want(&c->client, core->loop, EV_READ);
     } else {
         asking_refuse_limit(c);
@@ -345,7 +360,7 @@ void conn_open(struct session *s, int fd, const struct ip *from)
 /* From outside of the connection, and not from within its callbacks. */
 static void end_now(struct conn *c, const char *close)
 {
-    if (c->state == CONN_REQUEST)
+    if (c->state <= CONN_REQUEST)
         c->request.begun = false; /* nothing was understood */
     dial_cancel(&c->request.dial);
     conn_cut(c, close);
@@ -364,7 +379,7 @@ void conn_close_idle(struct session *s, double silent)
         bool quiet = in_tunnel(c) && relay_silent(&c->relay, silent);
 
         next = c->next;
-        if (c->state == CONN_REQUEST || quiet)
+        if (c->state <= CONN_REQUEST || quiet)
             end_now(c, "shutdown");
     }
 }

@@ -5,9 +5,10 @@
 #include "proxy/internal.h"
 
 /* Takes over `fd`, which is non-blocking. `from`: the client's address, family 0 on a
- * Unix socket. From here the connection runs, ends and frees itself. Over a limit it is
+ * Unix socket; `proxied`: it is that of a proxy in front, which begins with a PROXY
+ * header. From here the connection runs, ends and frees itself. Over a limit it is
  * told so and closed. */
-void conn_open(struct session *s, int fd, const struct ip *from);
+void conn_open(struct session *s, int fd, const struct ip *from, bool proxied);
 
 /* Ends all connections of a session now, without an answer. */
 void conn_close_all(struct session *s);

@@ -4,6 +4,7 @@
  * A connection passes through the states below, top to bottom. Each has one step, and
  * the steps stand in their files in the order in which they run:
  *
+ *   PROXIED  a proxy in front says for whom it asks (proxy_header.h)    proxied.c
  *   REQUEST  the client says where it wants to go (front.h)             asking.c
  *   TARGET   policy is asked about the name
  *   DIAL     resolve, ask policy about the addresses, connect (dial.h)
@@ -28,6 +29,7 @@
 #include "proxy/request.h"
 
 enum conn_state {
+    CONN_PROXIED,  /* `in` holds the start of a PROXY header; `from` is the proxy */
     CONN_REQUEST,  /* `in` holds what was sent; nothing is understood */
     CONN_TARGET,   /* request.target is set; `in` holds what came after the request */
     CONN_DIAL,     /* policy has allowed the target; no server yet */
@@ -82,7 +84,10 @@ enum step conn_linger(struct conn *c);
 
 /* Who it is, without what it says itself. */
 struct caller conn_caller(const struct conn *c);
-/* The connection turns out to be of session `to`. */
+/* The connection comes from `from`, and counts there. False: that is one too many. */
+bool conn_comes_from(struct conn *c, const struct ip *from);
+/* The connection turns out to be of session `to`, which is a client of the door or the
+ * door itself. */
 void conn_move(struct conn *c, struct session *to);
 /* The request has ended, and another one may follow on this connection. */
 enum step conn_again(struct conn *c);
@@ -97,6 +102,7 @@ enum io conn_read_ahead(struct conn *c);
 struct ev_loop *conn_loop(const struct conn *c);
 const struct limits *conn_limits(const struct conn *c);
 
+enum step step_proxied(struct conn *c);
 enum step step_request(struct conn *c);
 enum step step_target(struct conn *c);
 enum step step_dial(struct conn *c);

@@ -13,6 +13,7 @@
 #include "proxy/base/log.h"
 #include "proxy/base/stream.h"
 #include "proxy/conn.h"
+#include "proxy/ranges.h"
 
 enum { BLOCKED_MAX = 10 * 1000 }; /* microseconds; see stay_nonblocking() */
 
@@ -93,7 +94,7 @@ static bool accept_one(struct listener *l)
         return again;
     }
     ip = addr_ip(&from);
-    conn_open(l->session, fd, &ip);
+    conn_open(l->session, fd, &ip, ranges_have(l->proxies, l->proxy_count, &ip));
     return true;
 }
 

@@ -90,6 +90,17 @@ static enum io failed(void)
                                                                      : IO_ERROR;
 }
 
+enum io stream_peek(struct stream *s, char *into, size_t size, size_t *n)
+{
+    ssize_t got = recv(s->fd, into, size, MSG_PEEK | MSG_DONTWAIT);
+
+    s->ready &= ~EV_READ;
+    *n = got > 0 ? (size_t)got : 0;
+    if (got < 0)
+        return failed();
+    return got == 0 ? IO_EOF : IO_OK;
+}
+
 enum io stream_read(struct stream *s, char *into, size_t size, size_t *n)
 {
     ssize_t got;

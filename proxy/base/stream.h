@@ -73,6 +73,9 @@ void stream_want(struct stream *s, struct ev_loop *loop, int events);
 
 /* One system call each. *n is how much was moved, 0 unless IO_OK. */
 enum io stream_read(struct stream *s, char *into, size_t size, size_t *n);
+/* The same of the socket's own bytes, below any layer, and they stay there; for what
+ * comes in front of a layer. */
+enum io stream_peek(struct stream *s, char *into, size_t size, size_t *n);
 enum io stream_write(struct stream *s, const char *from, size_t len, size_t *n);
 
 /* No more will be written; reading goes on. */

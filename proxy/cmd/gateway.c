@@ -48,11 +48,6 @@ static bool check_supported(const struct gateway_settings *s, struct err *e)
 {
     if (s->workers > 1)
         return err_set(e, "%s: workers: more than 1 is not supported yet", s->path);
-    for (size_t i = 0; i < s->listen_count; i++)
-        if (s->listen[i].proxy_count > 0) {
-            err_set(e, "proxyProtocol: not supported yet");
-            return gateway_settings_wrap_listen(s, i, e);
-        }
     return s->admin == NULL || err_set(e, "%s: admin: not supported yet", s->path);
 }
 

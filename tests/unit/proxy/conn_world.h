@@ -11,7 +11,7 @@ enum { EVENTS_MAX = 64, TEXT_MAX = 4096 };
 struct event {
     bool allow;
     enum reason reason;
-    char host[64], close[16];
+    char host[64], close[16], client[IP_TEXT_MAX];
     unsigned long long up, down;
 };
 
@@ -41,6 +41,7 @@ static inline void on_event(void *owner, const struct audit_event *event)
     e->down = event->bytes_down;
     if (event->target != NULL)
         copy(e->host, sizeof e->host, event->target->host);
+    copy(e->client, sizeof e->client, event->client);
     if (event->close != NULL)
         copy(e->close, sizeof e->close, str_from(event->close));
 }
