@@ -122,6 +122,8 @@ static enum step step_understood(struct conn *c, const struct front_asked *asked
     } else if (c->login_wanted) {
         return refuse(c, REASON_AUTH, 407, "the proxy wants credentials");
     }
+    if (c->crowded)
+        return refuse(c, REASON_LIMIT, 503, "this client has too many connections");
     return conn_enter(c, CONN_TARGET);
 }
 

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { FIRST_BUCKETS = 64, NETWORK_BYTES = 8 };
+#include "proxy/base/sha256.h"
+
+enum { FIRST_BUCKETS = 64, NETWORK_BYTES = 8, FAMILY_NAME = 255 };
 
 struct client_count {
     struct client_count *next; /* in the bucket */
@@ -17,6 +19,7 @@ struct clients {
     pthread_mutex_t lock;          /* of what follows */
     struct client_count **buckets; /* NULL until the first client */
     size_t bucket_count, count, connections;
+    size_t named;  /* entries that are names, and no clients more */
     uint64_t seed; /* of the hash: a client cannot choose its bucket */
 };
 
@@ -123,7 +126,30 @@ static struct client_count *add(struct clients *c, const struct ip *who)
     entry->ip = *who;
     *at = entry;
     c->count++;
+    c->named += who->family == FAMILY_NAME;
     return entry;
+}
+
+/* Of one that is new nothing is counted yet. */
+static struct client_count *find_or_add(struct clients *c, const struct ip *who)
+{
+    struct client_count *entry;
+
+    if (c->count >= c->bucket_count)
+        grow(c);
+    entry = *find(c, who);
+    return entry != NULL ? entry : add(c, who);
+}
+
+/* A name in the place of an address. */
+static struct ip whom_named(struct str name)
+{
+    struct ip who = {.family = FAMILY_NAME};
+    uint8_t digest[SHA256_SIZE];
+
+    sha256(name, digest);
+    memcpy(who.bytes, digest, sizeof who.bytes);
+    return who;
 }
 
 /* The lock is held. */
@@ -133,12 +159,8 @@ static bool enter(struct clients *c, const struct ip *who, unsigned most, unsign
 
     if (c->connections >= most || each == 0)
         return false;
-    if (c->count >= c->bucket_count)
-        grow(c);
-    entry = *find(c, who);
-    if (entry == NULL)
-        entry = add(c, who);
-    else if (entry->count >= each)
+    entry = find_or_add(c, who);
+    if (entry->count >= each)
         return false;
     entry->count++;
     c->connections++;
@@ -162,12 +184,12 @@ static void leave(struct clients *c, const struct ip *who)
     struct client_count **at = find(c, who), *entry = *at;
 
     assert(entry != NULL && entry->count > 0);
-    c->connections--;
     if (--entry->count > 0)
         return;
     *at = entry->next;
     free(entry);
     c->count--;
+    c->named -= who->family == FAMILY_NAME;
 }
 
 void clients_leave(struct clients *c, const struct ip *ip)
@@ -176,25 +198,46 @@ void clients_leave(struct clients *c, const struct ip *ip)
 
     pthread_mutex_lock(&c->lock);
     leave(c, &who);
+    c->connections--;
     pthread_mutex_unlock(&c->lock);
 }
 
-static size_t look(struct clients *c, const size_t *what)
+unsigned clients_enter_named(struct clients *c, struct str name)
 {
-    size_t n;
+    struct ip who = whom_named(name);
+    unsigned count;
 
     pthread_mutex_lock(&c->lock);
-    n = *what;
+    count = ++find_or_add(c, &who)->count;
     pthread_mutex_unlock(&c->lock);
-    return n;
+    return count;
+}
+
+void clients_leave_named(struct clients *c, struct str name)
+{
+    struct ip who = whom_named(name);
+
+    pthread_mutex_lock(&c->lock);
+    leave(c, &who);
+    pthread_mutex_unlock(&c->lock);
 }
 
 size_t clients_connections(struct clients *c)
 {
-    return look(c, &c->connections);
+    size_t n;
+
+    pthread_mutex_lock(&c->lock);
+    n = c->connections;
+    pthread_mutex_unlock(&c->lock);
+    return n;
 }
 
 size_t clients_count(struct clients *c)
 {
-    return look(c, &c->count);
+    size_t n;
+
+    pthread_mutex_lock(&c->lock);
+    n = c->count - c->named;
+    pthread_mutex_unlock(&c->lock);
+    return n;
 }

@@ -18,6 +18,11 @@ bool clients_enter(struct clients *c, const struct ip *ip, unsigned most,
                    unsigned each);
 void clients_leave(struct clients *c, const struct ip *ip);
 
+/* The same connections once more, by the name of the client that they turned out to
+ * be: how many that one has, with this. */
+unsigned clients_enter_named(struct clients *c, struct str name);
+void clients_leave_named(struct clients *c, struct str name);
+
 /* How many connections are counted now, and of how many clients. */
 size_t clients_connections(struct clients *c);
 size_t clients_count(struct clients *c);

@@ -187,6 +187,8 @@ static void leave_session(struct conn *c)
 {
     struct session *s = c->session;
 
+    if (s->door != NULL)
+        clients_leave_named(s->core->clients, str_from(s->name));
     s->connections--;
     if (c->prev != NULL)
         c->prev->next = c->next;
@@ -250,7 +252,12 @@ static void on_client(struct ev_loop *loop, ev_io *w, int events)
 
 static void enter_session(struct conn *c, struct session *s)
 {
+    struct core *core = s->core;
+
     c->session = s;
+    c->crowded =
+        s->door != NULL && clients_enter_named(core->clients, str_from(s->name)) >
+                               core->limits.connections_per_client;
     s->connections++;
     c->prev = NULL;
     c->next = s->conns;

@@ -67,6 +67,7 @@ struct conn {
     bool keep : 1;         /* refused, but the client may ask again */
     bool granted : 1;      /* the answer is yes */
     bool dialled : 1;      /* the dial is over */
+    bool crowded : 1;      /* its client, by name, has too many */
     bool late : 1;         /* the state is too old, or the tunnel idle */
     unsigned lingered;     /* bytes thrown away */
     uint32_t proof;        /* of whose it is, as the door told; 0: none */

@@ -136,9 +136,35 @@ static void test_threads(void **state)
     clients_free(&c);
 }
 
+/* A name counts beside the addresses, and is no client more. */
+static void test_named(void **state)
+{
+    struct ip ip = {.family = 4, .bytes = {192, 0, 2, 1}};
+    struct clients *c = clients_new();
+
+    (void)state;
+    assert_true(clients_enter(c, &ip, 9, 9));
+    assert_int_equal(clients_enter_named(c, STR("ci")), 1);
+    assert_int_equal(clients_enter_named(c, STR("ci")), 2);
+    assert_int_equal(clients_enter_named(c, STR("lan")), 1);
+    assert_int_equal(clients_connections(c), 1);
+    assert_int_equal(clients_count(c), 1);
+    clients_leave_named(c, STR("ci"));
+    assert_int_equal(clients_enter_named(c, STR("ci")), 2);
+    clients_leave_named(c, STR("ci"));
+    clients_leave_named(c, STR("ci"));
+    assert_int_equal(clients_enter_named(c, STR("ci")), 1);
+    clients_leave_named(c, STR("ci"));
+    clients_leave_named(c, STR("lan"));
+    clients_leave(c, &ip);
+    assert_int_equal(clients_count(c), 0);
+    clients_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_named),
         cmocka_unit_test(test_who_is_one_client),
         cmocka_unit_test(test_leaving_makes_room),
         cmocka_unit_test(test_many),
