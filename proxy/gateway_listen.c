@@ -201,7 +201,8 @@ bool gateway_listen_read(const struct keys_file *file, const cJSON *list,
 
     if (list == NULL) {
         err_set(e, "listen: missing, so nobody could ask; expected a list such as "
-                   "[\"127.0.0.1:3128\"]");
+                   "[\"127.0.0.1:3128\"] (a settings file has none: that is "
+                   "given with -s to weir run or weir check)");
         return err_wrap(e, "%s", file->path);
     }
     if (!keys_is_list(file, list, "listen", "address", e))

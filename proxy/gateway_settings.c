@@ -6,6 +6,10 @@
 
 #include "proxy/limits.h"
 
+#define OF_SETTINGS                                                         \
+    KEY_ELSEWHERE, "belongs to a settings file, which is given with -s to " \
+                   "weir run or weir check"
+
 static const struct key file_keys[] = {
     {"listen", KEY_USED, NULL},
     {"network", KEY_USED, NULL},
@@ -17,6 +21,8 @@ static const struct key file_keys[] = {
     {"admin", KEY_USED, NULL},
     {"clients", KEY_USED, NULL},
     {"control", KEY_LATER, NULL},
+    {"filesystem", OF_SETTINGS},
+    {"credentials", OF_SETTINGS},
     {.name = NULL},
 };
 

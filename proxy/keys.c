@@ -98,6 +98,10 @@ static bool check_key(const struct keys_file *file, const char *place,
         err_set(e, "%s%s: not supported yet", place, node->string);
         return keys_wrap(file, node, e);
     }
+    if (key->use == KEY_ELSEWHERE) {
+        err_set(e, "%s%s: %s", place, node->string, key->note);
+        return keys_wrap(file, node, e);
+    }
     if (key->use == KEY_NOTED)
         keys_warn(file, node, place, key->note);
     return true;

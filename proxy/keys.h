@@ -12,6 +12,7 @@ enum key_use {
     KEY_USED,
     KEY_NOTED, /* loads, and `note` is told */
     KEY_SILENT,
+    KEY_ELSEWHERE, /* an error: it belongs to another kind of file, as `note` says */
 };
 
 struct key {

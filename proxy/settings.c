@@ -9,6 +9,10 @@
 #include "proxy/base/fd.h"
 #include "proxy/keys.h"
 
+#define OF_GATEWAY                                                         \
+    KEY_ELSEWHERE, "belongs to a gateway file, which is given with -f to " \
+                   "weir gateway or weir check"
+
 static const struct key keys[] = {
     {"network", KEY_USED, NULL},
     {"filesystem", KEY_USED, NULL},
@@ -29,6 +33,14 @@ static const struct key keys[] = {
     {"bwrapPath", KEY_NOTED, "means nothing here: no helper program is needed"},
     {"socatPath", KEY_NOTED, "means nothing here: no helper program is needed"},
     {"javaAgentJarPath", KEY_NOTED, "means nothing here: no helper program is needed"},
+    {"listen", OF_GATEWAY},
+    {"admin", OF_GATEWAY},
+    {"clients", OF_GATEWAY},
+    {"resolver", OF_GATEWAY},
+    {"limits", OF_GATEWAY},
+    {"audit", OF_GATEWAY},
+    {"workers", OF_GATEWAY},
+    {"control", OF_GATEWAY},
     {.name = NULL},
 };
 

@@ -41,6 +41,8 @@ static const struct row gateway_rows[] = {
      NULL, NULL},
 
     {"{}", "listen: missing", NULL},
+    {"{\"network\":{}}", "(a settings file has none: that is given with -s to weir run",
+     NULL},
     {"[]", "line 1: expected an object", NULL},
     {"{\"listen\":[]}", "listen: expected a list with at least one address", NULL},
     {"{\"listen\":\"127.0.0.1:1\"}", "listen: expected a list", NULL},
@@ -108,7 +110,11 @@ static const struct row gateway_rows[] = {
      "listen[16]: more than 16 listening sockets", NULL},
     {"{" LISTEN ",\"netwrok\":{}}", "did you mean \"network\"?", NULL},
     {"{" LISTEN ",\"network\":null}", "network: expected an object", NULL},
-    {"{" LISTEN ",\"filesystem\":{}}", "unknown key \"filesystem\"", NULL},
+    {"{" LISTEN ",\"filesystem\":{}}",
+     "filesystem: belongs to a settings file, which is given with -s to weir run or "
+     "weir "
+     "check",
+     NULL},
     {"{" LISTEN ",\"admin\":null}", "admin: expected a string", NULL},
     {"{" LISTEN ",\"admin\":\"0.0.0.0:1\"}", "admin: \"0.0.0.0:1\": only this host may",
      NULL},

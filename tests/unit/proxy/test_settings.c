@@ -42,6 +42,12 @@ static const struct row settings_rows[] = {
     {"{\n\n\"netwrok\":{}}",
      "line 3: unknown key \"netwrok\" (did you mean \"network\"?)", NULL},
     {"{\"sandbox\":{}}", "unknown key \"sandbox\"", NULL},
+    {"{\n\"listen\":[]}",
+     "line 2: listen: belongs to a gateway file, which is given with -f to weir "
+     "gateway "
+     "or weir check",
+     NULL},
+    {"{\"network\":{},\"clients\":[{}]}", "clients: belongs to a gateway file", NULL},
     {"{\"Network\":{}}", "did you mean \"network\"?", NULL},
     {"{\"network\":{},\"network\":{}}", "line 1, column 15: the key \"network\"", NULL},
 };
