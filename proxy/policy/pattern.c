@@ -193,7 +193,9 @@ static bool check_labels(const struct pattern *p, enum pattern_use use, struct e
                        "the domain, as in \"*.example.%s\"",
                        p->text, p->text);
     if (!str_equal(p->name, STR("localhost")))
-        return err_set(e, "a name has a dot in it (only \"localhost\" has none)");
+        return err_set(
+            e, "a name without a dot cannot be listed (only \"localhost\" can): "
+               "write it with its domain, or write its address");
     return true;
 }
 

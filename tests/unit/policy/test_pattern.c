@@ -161,7 +161,7 @@ static const struct bad bad_for_both[] = {
     {"a.*.*.b.test", "more than one"},
     {"*.*.*.b.test", "more than one"},
     {"com", "dot"},
-    {"host", "dot"},
+    {"host", "a name without a dot cannot be listed"},
     {"metadata", "dot"},
     {"host:80", "dot"},
     {"api.a.test:*", "without a port"},
