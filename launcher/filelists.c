@@ -166,8 +166,10 @@ static void add_place(const struct entry *entry, const struct place *place)
                                                 : DOUBT_ABSENT_WRITE,
               place->path, place->present);
     else if (entry->effect == ACCESS_ALLOW_WRITE)
-        warn(entry->all, "%s: %s, so nothing is opened for writing", entry->where,
-             place->kind == PATH_CLOSED ? "out of your reach" : "does not exist");
+        warn(entry->all, "%s: %s", entry->where,
+             place->kind == PATH_CLOSED
+                 ? "out of your reach, so nothing is opened for writing"
+                 : "does not exist, so nothing is opened for writing: make it first");
 }
 
 static bool add_text(const struct entry *entry, char *text, bool literal, struct err *e)

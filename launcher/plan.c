@@ -76,7 +76,47 @@ static bool account_home(uid_t uid, char out[PATH_MAX])
     return entry != NULL;
 }
 
-static void add_secrets_of(struct plan *p, const char *home)
+/* Of two rules on the same path the one that denies decides, and this one nobody wrote.
+ */
+static void warn_hidden(const struct plan *p, const struct plan_options *o,
+                        const char *path)
+{
+    for (size_t i = 0; i < p->access.rule_count; i++) {
+        const struct access_rule *r = &p->access.rules[i];
+
+        if ((r->effect != ACCESS_ALLOW_READ && r->effect != ACCESS_ALLOW_WRITE) ||
+            strcmp(r->path, path) != 0)
+            continue;
+        warn(o,
+             "%s: \"%s\" stays hidden: it is a default secret, and that wins over an "
+             "allow of the same path; to open it, list in filesystem.denyRead what is "
+             "to be hidden instead ([] hides nothing)",
+             r->source, path);
+    }
+}
+
+static bool has_secret(const struct plan *p, const char *path)
+{
+    for (size_t i = 0; i < p->access.rule_count; i++)
+        if (p->access.rules[i].effect == ACCESS_DENY_READ &&
+            strcmp(p->access.rules[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static void add_secret(struct plan *p, const struct plan_options *o,
+                       const struct place *place)
+{
+    if ((place->kind != PATH_FOLDER && place->kind != PATH_FILE) ||
+        has_secret(p, place->path))
+        return;
+    warn_hidden(p, o, place->path);
+    access_add(&p->access, place->path, place->kind, ACCESS_DENY_READ,
+               "default: secrets");
+}
+
+static void add_secrets_of(struct plan *p, const struct plan_options *o,
+                           const char *home)
 {
     char path[PATH_MAX];
     struct place place;
@@ -87,20 +127,18 @@ static void add_secrets_of(struct plan *p, const char *home)
             snprintf(path, sizeof path, "%s/%s", home, *name) >= PATH_MAX ||
             !path_find(path, p->cwd, NULL, &place, &ignored))
             continue;
-        if (place.kind == PATH_FOLDER || place.kind == PATH_FILE)
-            access_add(&p->access, place.path, place.kind, ACCESS_DENY_READ,
-                       "default: secrets");
+        add_secret(p, o, &place);
         place_done(&place);
     }
 }
 
-static void add_secrets(struct plan *p, const char *home)
+static void add_secrets(struct plan *p, const struct plan_options *o, const char *home)
 {
     char own[PATH_MAX];
 
-    add_secrets_of(p, home);
+    add_secrets_of(p, o, home);
     if (account_home(p->uid, own) && own[0] == '/')
-        add_secrets_of(p, own);
+        add_secrets_of(p, o, own);
 }
 
 /* ssh reads /etc/ssh/ssh_config.d and refuses files of somebody else than root and the
@@ -296,7 +334,7 @@ static bool load_access(struct plan *p, struct filelists *lists,
         access_add(&p->access, "/", PATH_FOLDER, ACCESS_ALLOW_WRITE,
                    "filesystem.disabled");
     else if (!lists->has_deny_read)
-        add_secrets(p, lists->home);
+        add_secrets(p, o, lists->home);
     add_ssh_config(p);
     if (!access_compile(&p->access, e) || !add_guarded(p, o, e))
         return false;

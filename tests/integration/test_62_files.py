@@ -197,6 +197,20 @@ def test_default_secrets(box):
     assert done.stdout == "SECRET"
 
 
+def test_an_allow_that_loses_to_a_default_secret_is_told(box):
+    box.write(".netrc", "SECRET", box.home)
+    box.write(".ssh/known_hosts", "hosts", box.home)
+    tree = {"filesystem": {"allowRead": ["/tmp", "~/.netrc", "~/.ssh/known_hosts"]}}
+    done = box.sh("cat ~/.netrc; cat ~/.ssh/known_hosts", settings=tree, quiet=False)
+    assert done.stdout == "hosts"  # below a secret an allow wins
+    assert done.stderr.count("warning") == 1, done.stderr
+    assert f'filesystem.allowRead[1]: "{box.home}/.netrc" stays hidden' in done.stderr
+    assert "default secret" in done.stderr
+    tree["filesystem"]["denyRead"] = []
+    done = box.sh("cat ~/.netrc", settings=tree, quiet=False)
+    assert (done.stdout, done.stderr) == ("SECRET", "")
+
+
 @pytest.mark.parametrize("home", [None, "/nonexistent"])
 def test_default_secrets_of_the_account(box, home):
     """HOME is often unset, or another's: under cron, in a container, after su."""
@@ -272,6 +286,7 @@ def test_an_absent_deny_that_holds_loads(box):
 def test_an_absent_allow_is_told(box):
     done = box.sh("touch out", settings=allow("out"), quiet=False)
     assert "filesystem.allowWrite[0]" in done.stderr and "does not exist" in done.stderr
+    assert "make it first" in done.stderr
     assert not (box.work / "out").exists()
 
 
