@@ -3,6 +3,7 @@
  * send one that differs. Other requests are understood only so far that the refusal can
  * say what is wrong with them. */
 #include "proxy/base/http.h"
+#include "proxy/basic_login.h"
 #include "proxy/front.h"
 #include "proxy/front_http_answer.h"
 
@@ -103,6 +104,18 @@ static enum front_parse parse_plain(const struct http_head *head, struct arena *
                   "later");
 }
 
+/* Of several credentials none is the one. */
+static struct login read_login(const struct http_head *head, struct arena *a)
+{
+    static const struct str name = {"Proxy-Authorization", 19};
+    const struct str *value = http_get(head, name);
+
+    if (value == NULL)
+        return (struct login){.given = false};
+    return http_count(head, name) > 1 ? (struct login){.given = true}
+                                      : basic_login_parse(*value, a);
+}
+
 static enum front_parse parse(const struct front_call *call, struct front_asked *asked,
                               size_t *used)
 {
@@ -125,8 +138,10 @@ static enum front_parse parse(const struct front_call *call, struct front_asked 
     }
     result = str_equal(head.method, STR("CONNECT")) ? parse_connect(&head, a, asked)
                                                     : parse_plain(&head, a, asked);
-    if (result == FRONT_DONE)
+    if (result == FRONT_DONE) {
         *used = head_len;
+        asked->login = read_login(&head, a);
+    }
     return result;
 }
 

@@ -31,6 +31,12 @@ static const char *proxy_error_field(const struct front_answer *answer)
     }
 }
 
+/* RFC 9110 15.5.8: without a challenge no client would log in. */
+static const char *challenge_field(const struct front_answer *answer)
+{
+    return answer->status == 407 ? "Proxy-Authenticate: Basic realm=\"weir\"\r\n" : "";
+}
+
 /* The error types of RFC 9209 2.3. */
 static const char *error_type(const struct front_answer *answer)
 {
@@ -139,13 +145,14 @@ static void refuse(struct buf *out, const struct front_answer *answer)
     buf_printf(out,
                "HTTP/1.1 %u %s\r\n"
                "Content-Type: text/plain; charset=utf-8\r\n"
-               "%s"
+               "%s%s"
                "Proxy-Status: weir; error=%s; details=\"%s\"\r\n"
                "Content-Length: %zu\r\n"
                "Connection: %s\r\n"
                "\r\n"
                "%s",
-               answer->status, phrase, proxy_error_field(answer), error_type(answer),
+               answer->status, phrase, challenge_field(answer),
+               proxy_error_field(answer), error_type(answer),
                reason_name(answer->reason), strlen(body),
                answer->keep ? "keep-alive" : "close", body);
 }
