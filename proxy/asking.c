@@ -3,6 +3,7 @@
  * time, and when it leaves nothing is dialled any more. */
 #include "proxy/conn_step.h"
 #include "proxy/opening.h"
+#include "proxy/plain.h"
 #include "proxy/refusal.h"
 
 enum {
@@ -19,28 +20,30 @@ static enum step settle(struct conn *c, bool granted, unsigned status, const cha
     struct front_answer yes = {.ok = true, .target = &c->request.target};
 
     c->granted = granted;
+    if (c->plain != NULL)
+        c->keep = plain_may_drop(c->plain) && c->wrong_logins < WRONG_LOGINS_MAX;
     if (granted)
         c->front->answer(&c->out, &yes);
     else if (why != NULL)
         refusal_write_as(&c->out, c->front, &c->request, status, str_from(why),
                          c->keep);
     else
-        refusal_write(&c->out, c->front, &c->request, c->session);
+        refusal_write(&c->out, c->front, &c->request, c->session, c->keep);
     return conn_enter(c, CONN_ANSWER);
 }
 
+/* A plain request is answered by its server. */
 static enum step grant(struct conn *c)
 {
-    return settle(c, true, 0, NULL);
+    return c->plain != NULL ? plain_start(c) : settle(c, true, 0, NULL);
 }
 
-/* The verdict is there already. */
-static enum step deny(struct conn *c)
+enum step asking_deny(struct conn *c)
 {
     return settle(c, false, 0, NULL);
 }
 
-static enum step refuse(struct conn *c, enum reason reason, unsigned status,
+enum step asking_refuse(struct conn *c, enum reason reason, unsigned status,
                         const char *why)
 {
     request_refuse(&c->request, reason);
@@ -50,12 +53,11 @@ static enum step refuse(struct conn *c, enum reason reason, unsigned status,
 enum step asking_refuse_limit(struct conn *c)
 {
     c->request.begun = true;
-    return refuse(c, REASON_LIMIT, 503, "too many connections");
+    return asking_refuse(c, REASON_LIMIT, 503, "too many connections");
 }
 
-/* The client has gone before there was an answer, or sends no more and has sent nothing
- * that somebody could answer. */
-static enum step leave(struct conn *c)
+/* Or it sends no more and has sent nothing that somebody could answer. */
+enum step asking_leave(struct conn *c)
 {
     dial_cancel(&c->request.dial);
     request_refuse(&c->request, REASON_CLIENT_LEFT);
@@ -67,7 +69,7 @@ static enum step refuse_late(struct conn *c)
 {
     if (!c->request.begun)
         return conn_enter(c, CONN_END);
-    return refuse(c, REASON_TIMEOUT, 408, "the request took too long");
+    return asking_refuse(c, REASON_TIMEOUT, 408, "the request took too long");
 }
 
 /* Whose it is, as far as that can be told. What one login has opened another one, or
@@ -92,9 +94,9 @@ static enum step want_login(struct conn *c, const struct login *login)
 {
     c->wrong_logins += login->given;
     c->keep = c->wrong_logins < WRONG_LOGINS_MAX;
-    return refuse(c, REASON_AUTH, 407,
-                  login->given ? "the proxy does not know these credentials"
-                               : "the proxy wants credentials");
+    return asking_refuse(c, REASON_AUTH, 407,
+                         login->given ? "the proxy does not know these credentials"
+                                      : "the proxy wants credentials");
 }
 
 static enum step drop_stranger(struct conn *c)
@@ -109,6 +111,9 @@ static enum step step_understood(struct conn *c, const struct front_asked *asked
 
     r->event.front = asked->form;
     r->target = asked->target;
+    if (asked->head != NULL && !plain_begin(c, asked->head))
+        return asking_refuse(c, REASON_MALFORMED_REQUEST, 400,
+                             "Connection names too many fields");
     /* Who has logged in by a protocol of its own (SOCKS) says nothing here. */
     if (c->front->logged_in == NULL) {
         switch (identify(c, &asked->login)) {
@@ -120,10 +125,11 @@ static enum step step_understood(struct conn *c, const struct front_asked *asked
             break;
         }
     } else if (c->login_wanted) {
-        return refuse(c, REASON_AUTH, 407, "the proxy wants credentials");
+        return asking_refuse(c, REASON_AUTH, 407, "the proxy wants credentials");
     }
     if (c->crowded)
-        return refuse(c, REASON_LIMIT, 503, "this client has too many connections");
+        return asking_refuse(c, REASON_LIMIT, 503,
+                             "this client has too many connections");
     return conn_enter(c, CONN_TARGET);
 }
 
@@ -174,7 +180,7 @@ static enum step understand(struct conn *c)
     r->event.front = asked.form;
     r->target = asked.target;
     r->event.raw = asked.raw;
-    return refuse(c, asked.reason, asked.status, asked.why);
+    return asking_refuse(c, asked.reason, asked.status, asked.why);
 }
 
 /* What a front says while it is asked. A client that does not take these few bytes gets
@@ -196,6 +202,9 @@ static bool begin(struct conn *c)
     if (c->request.begun)
         return true;
     c->request.begun = true;
+    c->request.started = ev_now(conn_loop(c));
+    if (c->plains > 0)
+        conn_due(c, conn_limits(c)->head_seconds);
     return c->front != NULL || identify(c, NULL) != IDENTITY_UNKNOWN;
 }
 
@@ -207,7 +216,7 @@ enum step step_request(struct conn *c)
     if (c->late)
         return refuse_late(c);
     if (io == IO_EOF || io == IO_ERROR)
-        return leave(c);
+        return asking_leave(c);
     if (buf_len(&c->in) == 0)
         return STEP_WAIT;
     if (!begin(c))
@@ -216,7 +225,7 @@ enum step step_request(struct conn *c)
         next = understand(c);
     if (c->state != CONN_REQUEST)
         return STEP_NEXT;
-    return send_replies(c) ? STEP_WAIT : leave(c);
+    return send_replies(c) ? STEP_WAIT : asking_leave(c);
 }
 
 enum step step_target(struct conn *c)
@@ -224,19 +233,12 @@ enum step step_target(struct conn *c)
     const struct audit *audit = c->session->core->audit;
 
     if (audit != NULL && !audit_ready(audit))
-        return refuse(c, REASON_LIMIT, 503, "the audit takes no more lines");
+        return asking_refuse(c, REASON_LIMIT, 503, "the audit takes no more lines");
     if (!request_judge_target(&c->request, c->session))
-        return deny(c);
+        return asking_deny(c);
+    if (c->plain != NULL && plain_ends_here(c))
+        return plain_answer_here(c);
     return conn_enter(c, CONN_DIAL);
-}
-
-static void on_server(struct ev_loop *loop, ev_io *w, int events)
-{
-    struct conn *c = w->data;
-
-    (void)loop;
-    stream_note(&c->server, events);
-    conn_advance(c);
 }
 
 static void on_dialled(void *owner, const struct dial_result *result)
@@ -244,9 +246,11 @@ static void on_dialled(void *owner, const struct dial_result *result)
     struct conn *c = owner;
 
     request_dialled(&c->request, result);
+    if (c->plain != NULL)
+        plain_dialled(c, result);
     c->dialled = true;
     if (result->fd >= 0)
-        stream_init(&c->server, result->fd, on_server, c);
+        stream_init(&c->server, result->fd, conn_on_server, c);
     if (result->fd >= 0 && result->layer != NULL)
         stream_set_layer(&c->server, result->layer);
     conn_advance(c);
@@ -269,22 +273,44 @@ static bool has_said_all(struct conn *c)
     return buf_len(&c->in) > 0;
 }
 
-enum step step_dial(struct conn *c)
+/* For a tunnel. STEP_NEXT: it goes on. */
+static enum step hear_early(struct conn *c)
 {
-    struct request *r = &c->request;
     enum io io = conn_read_ahead(c);
 
     if (io == IO_ERROR || (io == IO_EOF && !has_said_all(c)))
-        return leave(c);
+        return asking_leave(c);
     if (buf_len(&c->in) > conn_limits(c)->early_bytes)
         return drop_early(c);
+    return STEP_NEXT;
+}
+
+static void start_dial(struct conn *c)
+{
+    if (c->plain != NULL && plain_reuse(c))
+        c->dialled = true;
+    else
+        request_dial(&c->request, c->session, &c->from,
+                     c->plain != NULL ? DIAL_EXCHANGE : DIAL_TUNNEL, on_dialled, c);
+}
+
+enum step step_dial(struct conn *c)
+{
+    struct request *r = &c->request;
+
+    if (c->plain == NULL)
+        hear_early(c);
+    else if (!plain_read_ahead(c))
+        asking_leave(c);
+    if (c->state != CONN_DIAL)
+        return STEP_NEXT;
     if (r->dial == NULL && !c->dialled)
-        request_dial(r, c->session, &c->from, DIAL_TUNNEL, on_dialled, c);
+        start_dial(c);
     if (!c->dialled)
         return STEP_WAIT;
     /* The policy may have changed meanwhile. */
     if (c->server.fd < 0 || !request_judge_again(r, c->session))
-        return deny(c);
+        return asking_deny(c);
     return grant(c);
 }
 
@@ -306,7 +332,7 @@ enum step step_answer(struct conn *c)
         return conn_cut(c, "client");
     buf_drain(&c->out, n);
     if (buf_len(&c->out) == 0 && c->keep)
-        return conn_again(c);
+        return c->plain != NULL ? plain_drop(c) : conn_again(c);
     if (buf_len(&c->out) == 0)
         return c->granted ? start_tunnel(c) : conn_linger(c);
     stream_want(&c->client, conn_loop(c), EV_WRITE);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "proxy/conn_step.h"
+#include "proxy/plain.h"
 #include "tls/hello.h"
 
 enum {
@@ -16,6 +17,7 @@ enum {
     LINGER_BYTES = 1024 * 1024,
 };
 static const double answer_seconds = 10, linger_seconds = 2;
+static const double keep_alive_seconds = 60; /* between two requests */
 
 struct ev_loop *conn_loop(const struct conn *c)
 {
@@ -66,9 +68,17 @@ static bool in_tunnel(const struct conn *c)
     return c->state >= CONN_HELLO && c->state <= CONN_RELAY;
 }
 
+/* Bytes move from one side to the other: it may be old, but not idle. */
+static bool is_moving(const struct conn *c)
+{
+    return in_tunnel(c) || c->state == CONN_EXCHANGE;
+}
+
 /* A tunnel in which one side has said its last may have a patience of its own. */
 static double idle_seconds(const struct conn *c)
 {
+    if (c->state == CONN_EXCHANGE)
+        return plain_patience(c->plain, conn_limits(c));
     return relay_half_closed(&c->relay) ? conn_limits(c)->half_closed_seconds
                                         : conn_limits(c)->idle_seconds;
 }
@@ -77,20 +87,31 @@ static double time_left(const struct conn *c)
 {
     ev_tstamp now = ev_now(conn_loop(c)), idle;
 
-    if (!in_tunnel(c))
+    if (!is_moving(c))
         return c->due - now;
-    idle = c->relay.moved + idle_seconds(c);
+    idle = c->state == CONN_EXCHANGE ? plain_moved(c->plain) : c->relay.moved;
+    idle += idle_seconds(c);
     return (c->due > 0 && c->due < idle ? c->due : idle) - now;
 }
 
-/* The timer of a tunnel is not touched by its traffic, nor when one side has said its
- * last: it wakes from time to time and looks. */
+/* The least of what the patience may become. */
+static double look_seconds(const struct conn *c)
+{
+    const struct limits *limits = conn_limits(c);
+    double least = c->state == CONN_EXCHANGE ? limits->response_seconds
+                                             : limits->half_closed_seconds;
+
+    return least < limits->idle_seconds ? least : limits->idle_seconds;
+}
+
+/* The timer is not touched by traffic, nor when one side has said its last: it wakes
+ * from time to time and looks. */
 static void set_timer(struct conn *c)
 {
-    double left = time_left(c), look = conn_limits(c)->half_closed_seconds;
+    double left = time_left(c), look = look_seconds(c);
 
     ev_timer_stop(conn_loop(c), &c->deadline);
-    ev_timer_set(&c->deadline, in_tunnel(c) && left > look ? look : left, 0);
+    ev_timer_set(&c->deadline, is_moving(c) && left > look ? look : left, 0);
     ev_timer_start(conn_loop(c), &c->deadline);
 }
 
@@ -111,7 +132,7 @@ static void on_deadline(struct ev_loop *loop, ev_timer *w, int events)
 void conn_due(struct conn *c, double seconds)
 {
     c->due = seconds > 0 ? ev_now(conn_loop(c)) + seconds : 0;
-    if (c->due > 0 || in_tunnel(c))
+    if (c->due > 0 || is_moving(c))
         set_timer(c);
     else
         ev_timer_stop(conn_loop(c), &c->deadline);
@@ -137,6 +158,8 @@ static void end_request(struct conn *c)
 {
     c->request.event.bytes_up = c->relay.up.bytes;
     c->request.event.bytes_down = c->relay.down.bytes;
+    if (c->plain != NULL)
+        plain_count(c->plain, &c->request.event);
     request_end(&c->request, c->session, &c->from);
 }
 
@@ -145,16 +168,21 @@ enum step conn_again(struct conn *c)
     unsigned long id = c->request.event.id;
 
     end_request(c);
+    plain_free(&c->plain);
     request_done(&c->request);
     request_init(&c->request, id, ev_now(conn_loop(c)));
-    c->granted = c->keep = false;
+    c->granted = c->keep = c->dialled = false;
     stream_want(&c->client, conn_loop(c), EV_READ);
-    return conn_enter(c, CONN_REQUEST);
+    conn_enter(c, CONN_REQUEST);
+    if (buf_len(&c->in) == 0)
+        conn_due(c, keep_alive_seconds);
+    return STEP_NEXT;
 }
 
 enum step conn_linger(struct conn *c)
 {
     end_request(c);
+    plain_free(&c->plain);
     stream_done(&c->server, conn_loop(c));
     relay_done(&c->relay);
     buf_done(&c->in);
@@ -212,6 +240,7 @@ static void leave_core(struct conn *c)
 static void conn_free(struct conn *c)
 {
     ev_timer_stop(conn_loop(c), &c->deadline);
+    plain_free(&c->plain);
     request_done(&c->request);
     relay_done(&c->relay);
     stream_done(&c->client, conn_loop(c));
@@ -228,9 +257,10 @@ void conn_advance(struct conn *c)
     static enum step (*const steps[])(struct conn *) = {
         [CONN_PROXIED] = step_proxied,   [CONN_REQUEST] = step_request,
         [CONN_TARGET] = step_target,     [CONN_DIAL] = step_dial,
-        [CONN_ANSWER] = step_answer,     [CONN_HELLO] = step_hello,
-        [CONN_ANSWERED] = step_answered, [CONN_RELAY] = step_relay,
-        [CONN_LINGER] = step_linger,     [CONN_END] = step_end,
+        [CONN_EXCHANGE] = step_exchange, [CONN_ANSWER] = step_answer,
+        [CONN_HELLO] = step_hello,       [CONN_ANSWERED] = step_answered,
+        [CONN_RELAY] = step_relay,       [CONN_LINGER] = step_linger,
+        [CONN_END] = step_end,
     };
     enum step next;
 
@@ -239,6 +269,15 @@ void conn_advance(struct conn *c)
     while (next == STEP_NEXT);
     if (next == STEP_END)
         conn_free(c);
+}
+
+void conn_on_server(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct conn *c = w->data;
+
+    (void)loop;
+    stream_note(&c->server, events);
+    conn_advance(c);
 }
 
 static void on_client(struct ev_loop *loop, ev_io *w, int events)
@@ -401,6 +440,7 @@ void conn_judge_all(struct session *s)
         c->request.event.verdict.reason = REASON_POLICY_REVOKED;
         end_now(c, "revoked");
     }
+    upstream_judge(s);
 }
 
 void conn_revoke(struct session *s, conn_holds_fn *holds, void *owner)

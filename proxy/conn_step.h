@@ -8,6 +8,8 @@
  *   REQUEST  the client says where it wants to go (front.h)             asking.c
  *   TARGET   policy is asked about the name
  *   DIAL     resolve, ask policy about the addresses, connect (dial.h)
+ *   EXCHANGE a plain HTTP request and its response (exchange.h); then   plain.c
+ *            REQUEST again
  *   ANSWER   the client is told yes, or no
  *   HELLO    its first bytes are read before the server gets them       tunnel.c
  *            (peek.h); what the server says passes at once
@@ -33,6 +35,7 @@ enum conn_state {
     CONN_REQUEST,  /* `in` holds what was sent; nothing is understood */
     CONN_TARGET,   /* request.target is set; `in` holds what came after the request */
     CONN_DIAL,     /* policy has allowed the target; no server yet */
+    CONN_EXCHANGE, /* `plain` is at work; `in` holds what came behind it */
     CONN_ANSWER,   /* `out` is on its way; there is a server if it was granted */
     CONN_HELLO,    /* the relay runs, but `in` holds all that the client has sent */
     CONN_ANSWERED, /* the server has the hello, and `out` the start of its answer; `in`
@@ -48,6 +51,8 @@ enum step {
     STEP_END,  /* free the connection */
 };
 
+struct plain; /* plain.h */
+
 struct conn {
     struct session *session;  /* borrowed: it outlives its connections */
     struct conn *prev, *next; /* in session->conns */
@@ -56,6 +61,7 @@ struct conn {
     const struct front *front; /* NULL until the first byte */
     struct buf in, out;        /* from and to the client, before the relay */
     struct relay relay;        /* from HELLO on; zero before */
+    struct plain *plain; /* a plain HTTP request; NULL: a tunnel, or nothing yet */
     ev_timer deadline;
     ev_tstamp due; /* when the state is too old; 0: it may be as old as it likes */
     struct ip from;
@@ -69,6 +75,7 @@ struct conn {
     bool dialled : 1;      /* the dial is over */
     bool crowded : 1;      /* its client, by name, has too many */
     bool late : 1;         /* the state is too old, or the tunnel idle */
+    unsigned short plains; /* plain requests that have ended */
     unsigned lingered;     /* bytes thrown away */
     uint32_t proof;        /* of whose it is, as the door told; 0: none */
 };
@@ -107,10 +114,21 @@ enum step step_proxied(struct conn *c);
 enum step step_request(struct conn *c);
 enum step step_target(struct conn *c);
 enum step step_dial(struct conn *c);
+enum step step_exchange(struct conn *c);
 enum step step_answer(struct conn *c);
 enum step step_hello(struct conn *c);
 enum step step_answered(struct conn *c);
 enum step step_relay(struct conn *c);
+
+/* The only ways to an answer that is no. The first one's verdict is there already; the
+ * second has its own, and `why` for what the reason does not tell. */
+enum step asking_deny(struct conn *c);
+enum step asking_refuse(struct conn *c, enum reason reason, unsigned status,
+                        const char *why);
+/* The client has gone before there was an answer. */
+enum step asking_leave(struct conn *c);
+/* The callback of `server`. */
+void conn_on_server(struct ev_loop *loop, ev_io *w, int events);
 
 /* A connection over a limit: it is told so, whatever it asks. */
 enum step asking_refuse_limit(struct conn *c);

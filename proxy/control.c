@@ -56,6 +56,7 @@ static void hang_up(struct control *c)
 static bool is_violation(const struct verdict *v)
 {
     switch (v->reason) {
+    case REASON_BAD_RESPONSE:
     case REASON_CLIENT_LEFT:
     case REASON_CONNECT_FAILURE:
     case REASON_DNS_FAILURE:

@@ -59,6 +59,8 @@ bool core_new(struct ev_loop *loop, const struct core_options *options,
     c->dialler.loop = loop;
     c->dialler.seconds = options->limits.connect_seconds;
     relay_pool_init(&c->relays, loop);
+    exchange_room_init(&c->exchanges, &c->relays);
+    c->upstreams = upstreams_new(loop);
     if (!hostaddrs_watch_new(&c->dialler.host, e) ||
         !resolver_new(loop, &options->resolver, &c->dialler.resolver, e)) {
         core_free(&c);
@@ -77,6 +79,8 @@ void core_free(struct core **c)
 
         session_free(&s);
     }
+    upstreams_free(&(*c)->upstreams);
+    exchange_room_done(&(*c)->exchanges);
     relay_pool_done(&(*c)->relays);
     if ((*c)->dialler.resolver != NULL)
         resolver_free(&(*c)->dialler.resolver);

@@ -59,6 +59,7 @@ struct front_answer {
     const char *error; /* the error type of RFC 9209 2.3 when the caller knows it better
                         * than reason and status tell, "connection_refused"; or NULL */
     bool keep;         /* when not: the client may ask again on this connection */
+    bool bodyless;     /* when not: it was HEAD, and a body would be the next answer */
 };
 
 struct front {

@@ -1,7 +1,7 @@
-/* HTTP/1 as the way to ask: CONNECT (RFC 9110 9.3.6). Its authority alone says where to
- * go; a Host that says something else is no second vote, since Java, node and others
- * send one that differs. Other requests are understood only so far that the refusal can
- * say what is wrong with them. */
+/* HTTP/1 as the way to ask: CONNECT (RFC 9110 9.3.6), and plain requests in absolute
+ * form (RFC 9112 3.2.2). The authority alone says where to go; a Host that says
+ * something else is no second vote, since Java, node and others send one that differs.
+ */
 #include "proxy/base/http.h"
 #include "proxy/basic_login.h"
 #include "proxy/front.h"
@@ -77,6 +77,53 @@ static bool parse_authority(struct target *t, struct arena *a, struct str author
     return target_set(t, a, authority, false, PLAIN_PORT);
 }
 
+/* RFC 9112 3.2: of a plain request it must be there, and could be a host; what it says
+ * does not matter, since the server gets one made from the target. */
+static const char *wrong_host(const struct http_head *head)
+{
+    const struct str *host = http_get(head, STR("Host"));
+
+    if (host == NULL)
+        return head->minor == 0 ? NULL : "no Host in a request of HTTP/1.1";
+    for (size_t i = 0; i < host->n; i++)
+        if ((unsigned char)host->p[i] >= 0x80 ||
+            strchr("@/\\#?,\" \t<>", host->p[i]) != NULL)
+            return "a Host that is none";
+    return NULL;
+}
+
+/* What stands before the path. A query without a path is refused with what it stands
+ * in: others read "http://a?@b/" as b. */
+static struct str cut_authority(struct str *rest)
+{
+    const char *slash = rest->n > 0 ? memchr(rest->p, '/', rest->n) : NULL;
+    struct str whole = *rest;
+
+    *rest = str_skip(whole, slash != NULL ? (size_t)(slash - whole.p) : whole.n);
+    return str_head(whole, whole.n - rest->n);
+}
+
+/* The target as a server wants it (RFC 9112 3.2.1, 3.2.4). */
+static struct str origin_form(const struct http_head *head, struct str path)
+{
+    if (path.n > 0)
+        return path;
+    return str_equal(head->method, STR("OPTIONS")) ? STR("*") : STR("/");
+}
+
+static enum front_parse accept_plain(const struct http_head *head, struct arena *a,
+                                     struct front_asked *asked, struct str path)
+{
+    struct http_head *copy = arena_alloc(a, sizeof *copy);
+
+    if (copy == NULL)
+        return refuse(asked, 431, REASON_LIMIT, "the request head is too large");
+    *copy = *head;
+    copy->target = origin_form(head, path);
+    asked->head = copy;
+    return FRONT_DONE;
+}
+
 static enum front_parse parse_plain(const struct http_head *head, struct arena *a,
                                     struct front_asked *asked)
 {
@@ -85,13 +132,13 @@ static enum front_parse parse_plain(const struct http_head *head, struct arena *
     asked->form = "http";
     if (str_starts(rest, STR("/")) || str_equal(rest, STR("*")))
         return refuse(asked, 400, REASON_NOT_SUPPORTED,
-                      "this is a proxy, no web server: it takes CONNECT, and later "
-                      "requests with a full URL");
+                      "this is a proxy, no web server: it takes CONNECT, and requests "
+                      "with a full http:// URL");
     if (!str_equal_nocase(scheme, STR("http://")))
         return refuse(asked, 400, REASON_MALFORMED_REQUEST,
                       "the target is no http:// URL (https:// goes by CONNECT)");
     rest = str_skip(rest, scheme.n);
-    host = str_cut(&rest, '/');
+    host = cut_authority(&rest);
     if (!parse_authority(&asked->target, a, host))
         return refuse_host(asked, a, host,
                            "the host of the URL is not a host name or an address, "
@@ -99,9 +146,12 @@ static enum front_parse parse_plain(const struct http_head *head, struct arena *
     if (rest.n > 0 && (memchr(rest.p, '#', rest.n) || memchr(rest.p, '\\', rest.n)))
         return refuse(asked, 400, REASON_MALFORMED_REQUEST,
                       "a # or a backslash in the URL");
-    return refuse(asked, 501, REASON_NOT_SUPPORTED,
-                  "this version proxies CONNECT only; plain http:// requests come "
-                  "later");
+    if (wrong_host(head) != NULL)
+        return refuse(asked, 400, REASON_MALFORMED_REQUEST, wrong_host(head));
+    if (str_equal(head->method, STR("TRACE")))
+        return refuse(asked, 501, REASON_NOT_SUPPORTED,
+                      "TRACE is not proxied: it shows what others added to a request");
+    return accept_plain(head, a, asked, rest);
 }
 
 /* Of several credentials none is the one. */

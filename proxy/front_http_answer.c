@@ -154,7 +154,7 @@ static void refuse(struct buf *out, const struct front_answer *answer)
                answer->status, phrase, challenge_field(answer),
                proxy_error_field(answer), error_type(answer),
                reason_name(answer->reason), strlen(body),
-               answer->keep ? "keep-alive" : "close", body);
+               answer->keep ? "keep-alive" : "close", answer->bodyless ? "" : body);
 }
 
 void front_http_answer(struct buf *out, const struct front_answer *answer)

@@ -6,8 +6,10 @@
 #include "proxy/clients.h"
 #include "proxy/counters.h"
 #include "proxy/dial.h"
+#include "proxy/exchange.h"
 #include "proxy/relay.h"
 #include "proxy/session.h"
+#include "proxy/upstream.h"
 
 struct conn;
 struct listener;
@@ -18,6 +20,8 @@ struct core {
     struct limits limits;   /* `connections` already cut to what descriptors allow */
     struct dialler dialler; /* owns its resolver and its hostaddrs */
     struct relay_pool relays;
+    struct exchange_room exchanges;
+    struct upstreams *upstreams;
     struct counters counters;
     struct clients *clients; /* of all cores that share the limits */
     bool owns_clients;

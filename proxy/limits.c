@@ -15,15 +15,22 @@ const struct limits limits_default = {
     .connect_seconds = 15,
     .idle_seconds = 600,
     .half_closed_seconds = 600,
+    .response_seconds = 300,
     .drain_seconds = 30,
 };
 
 static const struct key keys[] = {
-    {"connections", KEY_USED, NULL},  {"connectionsPerClient", KEY_USED, NULL},
-    {"headBytes", KEY_USED, NULL},    {"earlyBytes", KEY_USED, NULL},
-    {"headSeconds", KEY_USED, NULL},  {"connectSeconds", KEY_USED, NULL},
-    {"idleSeconds", KEY_USED, NULL},  {"halfClosedSeconds", KEY_USED, NULL},
-    {"drainSeconds", KEY_USED, NULL}, {.name = NULL},
+    {"connections", KEY_USED, NULL},
+    {"connectionsPerClient", KEY_USED, NULL},
+    {"headBytes", KEY_USED, NULL},
+    {"earlyBytes", KEY_USED, NULL},
+    {"headSeconds", KEY_USED, NULL},
+    {"connectSeconds", KEY_USED, NULL},
+    {"idleSeconds", KEY_USED, NULL},
+    {"halfClosedSeconds", KEY_USED, NULL},
+    {"responseSeconds", KEY_USED, NULL},
+    {"drainSeconds", KEY_USED, NULL},
+    {.name = NULL},
 };
 
 /* Numbers are whole, seconds may have fractions. */
@@ -49,6 +56,7 @@ static const struct seconds {
     {"connectSeconds", offsetof(struct limits, connect_seconds), 0.1, 3600},
     {"idleSeconds", offsetof(struct limits, idle_seconds), 0.1, 30 * DAY},
     {"halfClosedSeconds", offsetof(struct limits, half_closed_seconds), 0.1, 30 * DAY},
+    {"responseSeconds", offsetof(struct limits, response_seconds), 0.1, 30 * DAY},
     {"drainSeconds", offsetof(struct limits, drain_seconds), 0, DAY},
 };
 

@@ -7,6 +7,7 @@ static unsigned status_of(enum reason reason)
     switch (reason) {
     case REASON_DNS_FAILURE:
     case REASON_CONNECT_FAILURE:
+    case REASON_BAD_RESPONSE:
         return 502;
     case REASON_TIMEOUT:
         return 504;
@@ -25,7 +26,7 @@ static bool write_ssh(struct buf *out, const struct front *front,
     struct front_answer answer = {.ok = true, .target = &r->target};
     struct str own = request_own_words(r, s);
 
-    if (r->target.port != SSH_PORT || own.n == 0)
+    if (r->plain || r->target.port != SSH_PORT || own.n == 0)
         return false;
     front->answer(out, &answer);
     return front_ssh_refusal(out, own);
@@ -42,6 +43,7 @@ void refusal_write_as(struct buf *out, const struct front *front,
         .error = r->error,
         .target = r->target.kind != HOST_NONE ? &r->target : NULL,
         .keep = keep,
+        .bodyless = r->bodyless,
     };
 
     if (front == NULL)
@@ -50,9 +52,9 @@ void refusal_write_as(struct buf *out, const struct front *front,
 }
 
 void refusal_write(struct buf *out, const struct front *front, const struct request *r,
-                   const struct session *s)
+                   const struct session *s, bool keep)
 {
     if (!write_ssh(out, front, r, s))
         refusal_write_as(out, front, r, status_of(r->event.verdict.reason),
-                         request_why(r, s), false);
+                         request_why(r, s), keep);
 }

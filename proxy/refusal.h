@@ -5,12 +5,12 @@
 #include "proxy/front.h"
 #include "proxy/request.h"
 
-/* The verdict of `r` refuses: puts the answer into `out`. `front` NULL is HTTP. */
+/* The verdict of `r` refuses: puts the answer into `out`. `front` NULL is HTTP. `keep`:
+ * the client may ask again. */
 void refusal_write(struct buf *out, const struct front *front, const struct request *r,
-                   const struct session *s);
+                   const struct session *s, bool keep);
 
-/* The same where the reason does not tell the status, or not why; `keep`: the client
- * may ask again. */
+/* The same where the reason does not tell the status, or not why. */
 void refusal_write_as(struct buf *out, const struct front *front,
                       const struct request *r, unsigned status, struct str why,
                       bool keep);

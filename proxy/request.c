@@ -59,7 +59,7 @@ static void repack(struct request *r)
         r->event.sni = r->target.host;
     else if (r->event.sni.n > 0)
         r->event.sni = arena_dup(&r->arena, r->event.sni);
-    r->why = (struct str){NULL, 0};
+    r->why = NULL;
     arena_done(&old);
 }
 
@@ -138,7 +138,7 @@ void request_dialled(struct request *r, const struct dial_result *result)
     note(r, result->policy, result->verdict);
     r->error = result->error;
     if (result->why != NULL)
-        r->why = arena_dup(&r->arena, str_from(result->why));
+        r->why = arena_dup(&r->arena, str_from(result->why)).p;
 }
 
 struct str request_own_words(const struct request *r, const struct session *s)
@@ -157,8 +157,8 @@ struct str request_why(const struct request *r, const struct session *s)
 
     if (own.n > 0)
         return own;
-    return r->why.n > 0 ? r->why
-                        : str_from(reason_text_of(r->event.verdict.reason, &r->target));
+    return str_from(
+        r->why != NULL ? r->why : reason_text_of(r->event.verdict.reason, &r->target));
 }
 
 void request_shrink(struct request *r)

@@ -11,10 +11,12 @@ struct request {
     struct arena arena;    /* of the texts below; see request_shrink() */
     struct target target;  /* HOST_NONE: none was understood */
     struct dial *dial;     /* while it runs */
-    struct str why;        /* one more word on a dial that failed */
+    const char *why;       /* one more word on a dial that failed; NULL */
     const char *error;     /* and its error type (RFC 9209 2.3); NULL */
     enum hello_kind hello; /* what the first bytes showed */
     bool hello_seen;       /* they have come */
+    bool plain;            /* a plain HTTP request, which asks for no tunnel */
+    bool bodyless;         /* HEAD: no answer to it has a body */
     bool begun;            /* something was asked: there will be an audit line */
     ev_tstamp started;
     struct audit_event event; /* the notebook: the last verdict, with the generation of

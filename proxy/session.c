@@ -37,6 +37,7 @@ void session_free(struct session **s)
         return;
     listener_close_all(*s);
     conn_close_all(*s);
+    upstream_drop(*s);
     policy_unref(&(*s)->policy);
     leave_core(*s);
     free((*s)->name);

@@ -43,6 +43,7 @@ struct limits {
     double head_seconds;        /* 10: absolute, first byte to the end of the head */
     double connect_seconds;     /* 15: resolve and connect together */
     double idle_seconds;        /* 600: a tunnel without bytes in either direction */
+    double response_seconds;    /* 300: from a plain request to its response */
     double half_closed_seconds; /* 600: after one side has said its last */
     double drain_seconds;       /* 30 */
 };

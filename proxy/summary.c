@@ -40,6 +40,7 @@ void summary_free(struct summary **s)
 static bool is_refusal(const struct verdict *v)
 {
     switch (v->reason) {
+    case REASON_BAD_RESPONSE:
     case REASON_CLIENT_LEFT:
     case REASON_CONNECT_FAILURE:
     case REASON_DNS_FAILURE:

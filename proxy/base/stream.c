@@ -49,6 +49,19 @@ void stream_set_layer(struct stream *s, struct stream_layer *layer)
     s->layer = layer;
 }
 
+/* As in stream_want(), the kernel is not to be asked for what it knows already. */
+void stream_move(struct stream *to, struct stream *from, struct ev_loop *loop,
+                 stream_ready_fn *on_ready, void *owner)
+{
+    ev_io_stop(loop, &from->watch);
+    *to = *from;
+    ev_set_cb(&to->watch, on_ready);
+    ev_io_modify(&to->watch, 0);
+    to->watch.data = owner;
+    to->ready = 0;
+    stream_none(from);
+}
+
 void stream_done(struct stream *s, struct ev_loop *loop)
 {
     if (s->fd < 0)

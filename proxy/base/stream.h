@@ -57,6 +57,10 @@ void stream_none(struct stream *s);
 void stream_init(struct stream *s, int fd, stream_ready_fn *on_ready, void *owner);
 /* Takes over `layer`, which works on the same descriptor. */
 void stream_set_layer(struct stream *s, struct stream_layer *layer);
+/* `from` becomes `to`, unwatched and with another owner; `from` has no descriptor then.
+ */
+void stream_move(struct stream *to, struct stream *from, struct ev_loop *loop,
+                 stream_ready_fn *on_ready, void *owner);
 /* Stops watching, closes. May be called again. */
 void stream_done(struct stream *s, struct ev_loop *loop);
 

@@ -46,6 +46,8 @@ enum reason {
     REASON_DNS_FAILURE,
     REASON_CONNECT_FAILURE,
     REASON_TIMEOUT,
+    REASON_BAD_RESPONSE,  /* what the server says of a plain request is no HTTP, or not
+                           * all of it */
     REASON_NOT_SUPPORTED, /* a method or form that this version does not proxy */
     REASON_CLIENT_LEFT,   /* the client closed before the decision */
     REASON_COUNT

@@ -44,6 +44,8 @@ static const struct words words[REASON_COUNT] = {
     [REASON_CONNECT_FAILURE] = {"connect-failure", "host could not be connected to",
                                 NULL},
     [REASON_TIMEOUT] = {"timeout", "host did not answer in time", NULL},
+    [REASON_BAD_RESPONSE] = {"bad-response", "the server's answer cannot be used",
+                             NULL},
     [REASON_NOT_SUPPORTED] = {"not-supported", "this form of request is not proxied",
                               NULL},
     [REASON_CLIENT_LEFT] = {"client-left", "the client closed before the decision",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proxy/base/http.h"
 #include "proxy/front.h"
 
 enum { HEAD_MAX = 4096, ARENA_SIZE = 16384, OUT_MAX = 8192, AUTHORITY_MAX = 300 };
@@ -53,6 +54,15 @@ static void check_answer(const struct front_answer *answer)
     buf_done(&out);
 }
 
+/* A plain request is for a server: its target is in origin form. */
+static void check_plain(const struct http_head *head)
+{
+    require(!str_equal(head->method, STR("CONNECT")));
+    require(head->target.p[0] == '/' || str_equal(head->target, STR("*")));
+    for (size_t i = 0; i < head->target.n; i++)
+        require(strchr(" \t\r\n#\\", head->target.p[i]) == NULL);
+}
+
 /* The input as a reason for people, too. */
 static void check_refusal(const struct front_asked *asked, struct str in)
 {
@@ -88,7 +98,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case FRONT_DONE:
         require(used > 0 && used <= size && asked.target.kind != HOST_NONE);
-        require(memmem(in.p, used, "CONNECT ", 8) != NULL);
+        if (asked.head == NULL)
+            require(memmem(in.p, used, "CONNECT ", 8) != NULL);
+        else
+            check_plain(asked.head);
         check_target(&asked.target);
         break;
     case FRONT_REFUSED:

@@ -9,6 +9,8 @@ from .tunnel import read_to_end
 
 PROBE = b"is anybody there?"
 HEAD_END = b"\r\n\r\n"
+LENGTH = re.compile(rb"\r\nContent-Length: (\d+)")
+KEPT = re.compile(rb"\r\nConnection: keep-alive")
 STATUS_LINE = re.compile(rb"HTTP/1\.\d \d{3} ")
 
 
@@ -16,6 +18,25 @@ def head(authority, *fields, version="HTTP/1.1", method="CONNECT"):
     """A request head; a field is a line of text without its end."""
     lines = [f"{method} {authority} {version}", *fields, "", ""]
     return "\r\n".join(lines).encode("latin1")
+
+
+def read_answers(sock, bodyless=False):
+    """All that comes. Who may ask again says by its half-close that it will not."""
+    said, ended = b"", False
+    while True:
+        top, end, body = said.partition(HEAD_END)
+        length = LENGTH.search(top)
+        if not ended and end and length and KEPT.search(top):
+            if bodyless or len(body) >= int(length[1]):
+                sock.shutdown(socket.SHUT_WR)
+                ended = True
+        try:
+            piece = sock.recv(65536)
+        except ConnectionResetError:
+            return said
+        if not piece:
+            return said
+        said += piece
 
 
 class Doorway:
@@ -43,20 +64,23 @@ class Doorway:
         with self.weir.dial() as sock:
             for piece in pieces or [data]:
                 sock.sendall(piece)
-            said = read_to_end(sock)
+            said = read_answers(sock, data and data.startswith(b"HEAD "))
         words = said.split(b" ", 2)
         known = len(words) > 1 and words[0] in (b"HTTP/1.1", b"HTTP/1.0")
         return said, int(words[1]) if known else None
 
     def refused(self, data, *statuses, pieces=None):
-        """One answer with one of these statuses, a whole one, then the end."""
+        """One answer with one of these statuses, a whole one. After a tunnel that is
+        refused the connection ends; after a plain request it may go on."""
         said, status = self.answer(data, pieces)
         data = b"".join(pieces)[:200] if pieces else data[:200]
         assert status in statuses, (data, said[:200])
         assert len(STATUS_LINE.findall(said)) == 1, (data, said)
         top, body = said.split(HEAD_END, 1)
-        assert b"\r\nContent-Length: %d\r\n" % len(body) in top + b"\r\n", said
-        assert b"\r\nConnection: close" in top, said
+        length = int(LENGTH.search(top)[1])
+        assert len(body) == (0 if data.startswith(b"HEAD ") else length), said
+        close = b"\r\nConnection: close" in top
+        assert close or KEPT.search(top) and not data.startswith(b"CONNECT"), said
         return said
 
     def opens(self, data, pieces=None):

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "proxy/base/fd.h"
+#include "proxy/base/http.h"
 #include "proxy/front.h"
 
 enum { HEAD_MAX = 16384, ARENA_SIZE = 32768 };
@@ -136,42 +137,128 @@ static const struct row {
      400, REASON_MALFORMED_HOST, NULL, 0,
      STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
      "connect"},
-    /* Not CONNECT. */
+    /* Plain requests. */
     {STR("GET http://a.test/x HTTP/1.1\r\nHost: b.test\r\n\r\n"),
-     501,
-     REASON_NOT_SUPPORTED,
+     0,
+     0,
      "a.test",
      80,
      {NULL, 0},
      "http"},
-    {STR("GET HTTP://A.test:8080/ HTTP/1.1\r\n\r\n"),
-     501,
-     REASON_NOT_SUPPORTED,
+    {STR("GET HTTP://A.test:8080/ HTTP/1.1\r\nHost: x\r\n\r\n"),
+     0,
+     0,
      "a.test",
      8080,
      {NULL, 0},
      "http"},
-    {STR("GET http://[2001:db8::1]/ HTTP/1.1\r\n\r\n"),
-     501,
-     REASON_NOT_SUPPORTED,
+    {STR("GET http://[2001:db8::1]/ HTTP/1.0\r\n\r\n"),
+     0,
+     0,
      "2001:db8::1",
      80,
      {NULL, 0},
      "http"},
-    {STR("GET http://[2001:db8::1]:81/ HTTP/1.1\r\n\r\n"),
-     501,
-     REASON_NOT_SUPPORTED,
+    {STR("GET http://[2001:db8::1]:81/ HTTP/1.1\r\nHost:\r\n\r\n"),
+     0,
+     0,
      "2001:db8::1",
      81,
      {NULL, 0},
      "http"},
-    {STR("TRACE http://a.test HTTP/1.1\r\n\r\n"),
+    {STR("OPTIONS http://a.test HTTP/1.0\r\n\r\n"),
+     0,
+     0,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("POST http://a.test/?a=b@c HTTP/1.0\r\nContent-Length: 5\r\n\r\n"),
+     0,
+     0,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\nHost: a@b\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\nHost: a/b\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\nHost: a b\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\nHost: a, b\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\nHost: a#\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\nHost: a?b\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\nHost: \xc3\xbc.test\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\nHost: a\\b\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\nHost: <a>\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("GET http://a.test/ HTTP/1.1\r\n\r\n"),
+     400,
+     REASON_MALFORMED_REQUEST,
+     "a.test",
+     80,
+     {NULL, 0},
+     "http"},
+    {STR("TRACE http://a.test HTTP/1.0\r\n\r\n"),
      501,
      REASON_NOT_SUPPORTED,
      "a.test",
      80,
      {NULL, 0},
      "http"},
+    {STR("GET http://evil.test?@a.test/ HTTP/1.0\r\n\r\n"), 400, REASON_MALFORMED_HOST,
+     NULL, 0, STR("@a.test"), "http"},
     {STR("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"),
      400,
      REASON_NOT_SUPPORTED,
@@ -269,6 +356,8 @@ static void check_row(const struct row *row)
     if (!str_equal(r.asked.raw, row->raw))
         fail_msg("\"" STR_FMT "\": raw is \"" STR_FMT "\"", STR_ARG(row->in),
                  STR_ARG(r.asked.raw));
+    assert_int_equal(r.asked.head != NULL,
+                     row->status == 0 && strcmp(row->form, "http") == 0);
     if (row->status == 0) {
         assert_int_equal(r.used, row->in.n);
     } else {
@@ -283,6 +372,30 @@ static void test_rows(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_row(&rows[i]);
+}
+
+/* What a server is asked for is in origin form. */
+static void test_origin_form(void **state)
+{
+    static const char *const forms[][2] = {
+        {"GET http://a.test", "/"},
+        {"OPTIONS http://a.test", "*"},
+        {"OPTIONS http://a.test/", "/"},
+        {"GET http://a.test//b?c=/d", "//b?c=/d"},
+        {"GET http://a.test/a/../b?x:@y", "/a/../b?x:@y"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char text[128];
+        struct run r;
+
+        snprintf(text, sizeof text, "%s HTTP/1.0\r\n\r\n", forms[i][0]);
+        ask(&r, str_from(text));
+        assert_int_equal(r.result, FRONT_DONE);
+        assert_true(str_equal(r.asked.head->target, str_from(forms[i][1])));
+        arena_done(&r.arena);
+    }
 }
 
 static void test_early_data(void **state)
@@ -368,9 +481,8 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_early_data),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_origin_form),
+        cmocka_unit_test(test_early_data), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_files),
     };
 
