@@ -3,6 +3,8 @@
 import base64
 import json
 import os
+import pathlib
+import re
 import socket
 import subprocess
 
@@ -11,6 +13,7 @@ import pytest
 from support.program import weir_path
 from support.tunnel import read_to_end
 
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data/clients"
 TOKENS = {
     "ci": "ci-token-0123456789",
     "new": "ci-token-9876543210",
@@ -48,6 +51,11 @@ class Fleet:
     def answer(self, *args, **kwargs):
         """All that is said before a tunnel stands, or before it is refused."""
         with self.ask(*args, **kwargs) as sock:
+            return read_answer(sock)
+
+    def weir_answer(self, head):
+        with self.weir.dial() as sock:
+            sock.sendall(head)
             return read_answer(sock)
 
     def status(self, *args, **kwargs):
@@ -155,6 +163,48 @@ def test_a_connection_may_log_in_after_a_refusal(fleet, token_file):
         assert read_answer(sock).startswith(b"HTTP/1.1 200 ")
         sock.sendall(b"hello")
         assert sock.recv(5) == b"hello"
+
+
+RECORDED = sorted(DATA.glob("*407*.bin"))
+RECORDED_HEAD = re.compile(rb"CONNECT (\S+) HTTP/1\.[01]\r\n(?:[^\r\n]+\r\n)*\r\n")
+RECORDED_LOGIN = re.compile(rb"Proxy-Authorization: Basic \S+")
+
+
+def recorded_heads(path, port):
+    """The CONNECTs of a client, for a host and with a token of ours, and what it is to
+    be answered."""
+    login = basic("sb", TOKENS["ci"]).strip().encode()
+    for match in RECORDED_HEAD.finditer(path.read_bytes()):
+        head = match.group(0).replace(match.group(1), b"all.test:%d" % port)
+        wanted = 200 if RECORDED_LOGIN.search(head) else 407
+        yield RECORDED_LOGIN.sub(login, head), wanted
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_PRO_04_recorded_clients_log_in(fleet, token_file, path):
+    gate = fleet({"name": "sb", "tokenFile": token_file("sb", TOKENS["ci"])})
+    heads = list(recorded_heads(path, gate.port))
+    assert heads
+    for head, wanted in heads:
+        said = gate.weir_answer(head)
+        assert said.startswith(b"HTTP/1.1 %d " % wanted), (head, said)
+
+
+def test_PRO_04_git_asks_once_without_credentials(fleet, token_file):
+    """Two CONNECTs on one connection."""
+    gate = fleet({"name": "sb", "tokenFile": token_file("sb", TOKENS["ci"])})
+    (path,) = [path for path in RECORDED if path.stem == "git-https-407-urlcreds"]
+    heads = list(recorded_heads(path, gate.port))
+    assert [wanted for _, wanted in heads] == [407, 200]
+    with gate.weir.dial() as sock:
+        for head, wanted in heads:
+            sock.sendall(head)
+            said = read_answer(sock)
+            assert said.startswith(b"HTTP/1.1 %d " % wanted)
+            if wanted == 407:
+                body = said.split(b"\r\n\r\n", 1)[1]
+                assert b"\r\nContent-Length: %d\r\n" % len(body) in said
+                assert b"\r\nProxy-Authenticate: Basic " in said
 
 
 def test_guessing_on_one_connection_has_an_end(fleet, token_file):
