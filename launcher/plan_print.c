@@ -1,8 +1,10 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "launcher/env.h"
 #include "launcher/plan.h"
 #include "launcher/seccomp.h"
+#include "proxy/base/shown.h"
 
 static const char *mount_word(const struct access_mount *m)
 {
@@ -25,20 +27,34 @@ static void print_change(void *owner, const char *name, const char *value,
                          const char *why)
 {
     if (value != NULL)
-        fprintf(owner, "  set        %s=%s  (%s)\n", name, value, why);
+        shown_printf(owner, "  set        %s=%s  (%s)", name, value, why);
     else
-        fprintf(owner, "  taken out  %s  (%s)\n", name, why);
+        shown_printf(owner, "  taken out  %s  (%s)", name, why);
+    fputc('\n', owner);
 }
 
 static void print_word(FILE *out, const char *word)
 {
     fputs(" '", out);
-    for (; *word != '\0'; word++)
-        if (*word == '\'')
-            fputs("'\\''", out);
-        else
-            fputc(*word, out);
-    fputc('\'', out);
+    for (const char *quote; (quote = strchr(word, '\'')) != NULL; word = quote + 1)
+        shown_printf(out, "%.*s'\\''", (int)(quote - word), word);
+    shown_printf(out, "%s'", word);
+}
+
+static void print_files(const struct plan *p, FILE *out)
+{
+    fprintf(out, "  %-9s  /  (default)\n",
+            p->access.root == ACCESS_WRITE ? "writable" : "read-only");
+    for (size_t i = 0; i < p->access.mount_count; i++) {
+        const struct access_mount *m = &p->access.mounts[i];
+
+        shown_printf(out, "  %-9s  %s  (%s)", mount_word(m), m->path, m->source);
+        fputc('\n', out);
+    }
+    fprintf(out,
+            "  its own    /proc, /dev; /sys read-only\n"
+            "  writable   %s  (private, gone at the end)\n",
+            SANDBOX_TMPDIR);
 }
 
 void plan_print(const struct plan *p, FILE *out)
@@ -46,16 +62,11 @@ void plan_print(const struct plan *p, FILE *out)
     fputs("command:", out);
     for (char *const *word = p->argv; *word != NULL; word++)
         print_word(out, *word);
-    fprintf(out, "\nfolder: %s\n\nfiles:\n", p->cwd);
-    fprintf(out, "  %-9s  /  (default)\n",
-            p->access.root == ACCESS_WRITE ? "writable" : "read-only");
-    for (size_t i = 0; i < p->access.mount_count; i++)
-        fprintf(out, "  %-9s  %s  (%s)\n", mount_word(&p->access.mounts[i]),
-                p->access.mounts[i].path, p->access.mounts[i].source);
-    fprintf(out,
-            "  its own    /proc, /dev; /sys read-only\n"
-            "  writable   %s  (private, gone at the end)\n\nenvironment:\n",
-            SANDBOX_TMPDIR);
+    fputc('\n', out);
+    shown_printf(out, "folder: %s", p->cwd);
+    fputs("\n\nfiles:\n", out);
+    print_files(p, out);
+    fputs("\nenvironment:\n", out);
     env_changes(p->environment, print_change, out);
     fputs("\nsystem calls:\n", out);
     seccomp_print(out);

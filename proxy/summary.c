@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/base/shown.h"
 #include "proxy/policy/pattern.h"
 
 /* Kinds that are told apart, and how many of them are named; the others are counted. */
@@ -132,6 +133,6 @@ void summary_print(const struct summary *s, const char *settings, FILE *out)
     fprintf(out, "weir: to allow it: --allow %s, or \"%s\" in network.allowedDomains",
             first->what, first->what);
     if (settings != NULL)
-        fprintf(out, " of %s", settings);
+        shown_printf(out, " of %s", settings);
     fputc('\n', out);
 }

@@ -30,18 +30,6 @@ static bool is_invisible(uint32_t c)
     return false;
 }
 
-/* `s` is one character. */
-static uint32_t decode(struct str s)
-{
-    uint32_t c = (unsigned char)s.p[0];
-
-    if (s.n > 1)
-        c &= 0x7fu >> s.n;
-    for (size_t i = 1; i < s.n; i++)
-        c = c << 6 | ((unsigned char)s.p[i] & 0x3f);
-    return c;
-}
-
 /* What stands for the character that `text` begins with: a view of it, of "?", of a
  * blank, or nothing. *taken is its length in `text`. */
 static struct str show(struct str text, enum wording kind, size_t *taken)
@@ -52,7 +40,7 @@ static struct str show(struct str text, enum wording kind, size_t *taken)
     *taken = n > 0 ? n : 1;
     if (n == 0)
         return STR("?");
-    c = decode(str_head(text, n));
+    c = utf8_decode(str_head(text, n));
     if (is_invisible(c))
         return STR(" ");
     if (c == '<' || c == '>')

@@ -46,8 +46,9 @@ bool json_only_keys(const cJSON *object, const char *const known[], const cJSON 
  * up, in edits; NULL when none is near. */
 const char *json_near(const char *word, const char *const known[]);
 
-/* Writes a string with its quotes, escaped (RFC 8259 7); bytes that are not UTF-8
- * become U+FFFD. Returns the bytes written, or 0 when `size` is too small. */
+/* Writes a string with its quotes, escaped (RFC 8259 7), with all that shown.h does not
+ * show as it is, since people read such lines too; bytes that are not UTF-8 become
+ * U+FFFD. Returns the bytes written, or 0 when `size` is too small. */
 size_t json_quote(struct str s, char *out, size_t size);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "proxy/base/shown.h"
 #include "proxy/base/utf8.h"
 
 /* \uXXXX, or a character of four bytes. */
@@ -20,8 +21,6 @@ static char short_escape(char c)
 /* One character of `s` as it stands between quotes; *used bytes of `s` make it up. */
 static size_t write_piece(struct str s, char piece[PIECE_MAX], size_t *used)
 {
-    unsigned char c = (unsigned char)s.p[0];
-
     *used = utf8_first(s);
     if (*used == 0) {
         *used = 1;
@@ -29,8 +28,9 @@ static size_t write_piece(struct str s, char piece[PIECE_MAX], size_t *used)
     }
     if (short_escape(s.p[0]) != '\0')
         return (size_t)snprintf(piece, PIECE_MAX, "\\%c", short_escape(s.p[0]));
-    if (c < 0x20 || c == 0x7f)
-        return (size_t)snprintf(piece, PIECE_MAX, "\\u%04x", c);
+    if (!shown_is_harmless(str_head(s, *used)))
+        return (size_t)snprintf(piece, PIECE_MAX, "\\u%04x",
+                                utf8_decode(str_head(s, *used)));
     memcpy(piece, s.p, *used);
     return *used;
 }

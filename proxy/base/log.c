@@ -5,12 +5,12 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "proxy/base/str.h"
-#include "proxy/base/utf8.h"
+#include "proxy/base/shown.h"
 
 /* Together less than what a pipe takes in one piece. */
 enum { LINE_MAX_LEN = 2048, NOTE_MAX_LEN = 128 };
@@ -23,43 +23,6 @@ static atomic_ulong lost; /* lines, since the last that said so */
 void log_set_level(enum log_level level)
 {
     current = level;
-}
-
-/* Whether a character may be shown: none that steers a terminal (C1 is U+0080 to
- * U+009F) or turns the text around it. `c` is one of UTF-8. */
-static bool is_harmless(struct str c)
-{
-    const unsigned char *p = (const unsigned char *)c.p;
-
-    switch (c.n) {
-    case 1:
-        return p[0] >= 0x20 && p[0] != 0x7f;
-    case 2: /* C1, and U+061C */
-        return !(p[0] == 0xc2 && p[1] < 0xa0) && !(p[0] == 0xd8 && p[1] == 0x9c);
-    case 3: /* U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F */
-        return !(p[0] == 0xe2 && p[1] == 0x80 &&
-                 ((p[2] >= 0x8b && p[2] <= 0x8f) || (p[2] >= 0xa8 && p[2] <= 0xae))) &&
-               !(p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xaf);
-    default:
-        return c.n == 4;
-    }
-}
-
-static size_t escape(char *out, size_t size, struct str text)
-{
-    size_t n = 0, used;
-
-    for (; text.n > 0 && n + 5 < size; text = str_skip(text, used)) {
-        used = utf8_first(text);
-        if (is_harmless(str_head(text, used))) {
-            memcpy(out + n, text.p, used);
-            n += used;
-            continue;
-        }
-        used = 1;
-        n += (size_t)snprintf(out + n, size - n, "\\x%02x", (unsigned char)text.p[0]);
-    }
-    return n;
 }
 
 /* What waits for a reader without end is a pipe or a socket; a write to a file ends,
@@ -126,7 +89,7 @@ static void write_line(enum log_level level, const char *fmt, va_list args)
         return;
     vsnprintf(text, sizeof text, fmt, args);
     n = (size_t)snprintf(line, sizeof line, "weir: %s", marks[level]);
-    n += escape(line + n, sizeof line - n - 1, str_from(text));
+    n += shown_escape(line + n, sizeof line - n - 1, str_from(text));
     line[n++] = '\n';
     write_out(line, n, 1);
 }

@@ -43,6 +43,17 @@ size_t utf8_first(struct str s)
     return n;
 }
 
+uint32_t utf8_decode(struct str c)
+{
+    uint32_t number = (unsigned char)c.p[0];
+
+    if (c.n > 1)
+        number &= 0x7fu >> c.n;
+    for (size_t i = 1; i < c.n; i++)
+        number = number << 6 | ((unsigned char)c.p[i] & 0x3f);
+    return number;
+}
+
 struct str utf8_head(struct str s, size_t max)
 {
     if (s.n <= max)

@@ -3,6 +3,8 @@
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
+#include <stdint.h>
+
 #include "proxy/base/str.h"
 
 /* U+FEFF, with which some editors begin a file. */
@@ -11,6 +13,9 @@
 /* Bytes of the first character of `s`, from 1 to 4; 0 when they are no character, or
  * when `s` is empty. */
 size_t utf8_first(struct str s);
+
+/* The number of the one character that `c` is. */
+uint32_t utf8_decode(struct str c);
 
 /* The first `max` bytes, or fewer: a character is never cut in two. */
 struct str utf8_head(struct str s, size_t max);

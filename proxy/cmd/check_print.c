@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proxy/base/shown.h"
 #include "proxy/policy/pattern.h"
 
 enum {
@@ -29,7 +30,7 @@ static void print_rule(const struct policy *p, const struct rule *r)
 
     printf("%s", policy_rule_text(p, r, text, sizeof text));
     if (entry.n > 0)
-        printf(" \"" STR_FMT "\"", STR_ARG(entry));
+        shown_printf(stdout, " \"" STR_FMT "\"", STR_ARG(entry));
 }
 
 /* "reason in words (reason-name), rule", with the user's own reason when there is one.
@@ -47,7 +48,7 @@ static void print_why(const struct policy *p, const struct verdict *v)
         print_rule(p, &v->rule);
     }
     if (own.n > 0)
-        printf(": " STR_FMT, STR_ARG(own));
+        shown_printf(stdout, ": " STR_FMT, STR_ARG(own));
 }
 
 /* What somebody can do who wants it allowed after all: the words before and after the
@@ -136,9 +137,11 @@ static void print_denial(struct judge *j, const struct check_answer *a)
         printf("%*sit cannot be allowed: names on the list have a dot in them\n",
                INDENT, "");
     write_remedy(j, a, remedy);
-    if (remedy[0] != '\0')
-        printf("%*sto allow it: %s of %s\n", INDENT, "", remedy,
-               file != NULL ? file : "a settings file (there is none)");
+    if (remedy[0] != '\0') {
+        shown_printf(stdout, "%*sto allow it: %s of %s", INDENT, "", remedy,
+                     file != NULL ? file : "a settings file (there is none)");
+        printf("\n");
+    }
 }
 
 void check_print_text(struct judge *j, const struct check_answer *a)
@@ -208,7 +211,7 @@ void check_print_json(struct judge *j, const struct check_answer *a)
     char remedy[REMEDY_MAX], *line;
 
     if (judge_client(j) != NULL)
-        cJSON_AddStringToObject(object, "client", judge_client(j)->settings->name);
+        add_text(object, "client", str_from(judge_client(j)->settings->name));
     add_text(object, "asked", a->asked);
     add_text(object, "host", a->target->host);
     cJSON_AddNumberToObject(object, "port", a->target->port);
@@ -219,7 +222,7 @@ void check_print_json(struct judge *j, const struct check_answer *a)
         add_addrs(object, judge_policy(j), a->judged);
     write_remedy(j, a, remedy);
     if (remedy[0] != '\0')
-        cJSON_AddStringToObject(object, "remedy", remedy);
+        add_text(object, "remedy", str_from(remedy));
     line = cJSON_PrintUnformatted(object);
     if (line == NULL)
         abort();
@@ -243,8 +246,9 @@ static void print_network(const char *label, const cJSON *network)
     print_count(label, network, "allowedDomains", "pattern");
     print_count(label, network, "deniedDomains", "pattern");
     print_count(label, network, "deniedResolvedAddresses", "range");
-    printf("  %snetwork.mode: %s\n", label,
-           cJSON_IsString(mode) ? mode->valuestring : "enforce");
+    shown_printf(stdout, "  %snetwork.mode: %s", label,
+                 cJSON_IsString(mode) ? mode->valuestring : "enforce");
+    printf("\n");
 }
 
 static const char *plural(size_t count)
@@ -257,7 +261,7 @@ static void print_client(const struct client_settings *c, size_t index)
     char label[32];
 
     snprintf(label, sizeof label, "clients[%zu].", index);
-    printf("  %sname: %s, told by", label, c->name);
+    shown_printf(stdout, "  %sname: %s, told by", label, c->name);
     if (c->token_count > 0)
         printf(" %zu token%s", c->token_count, plural(c->token_count));
     if (c->from_count > 0)
@@ -281,9 +285,10 @@ static void print_clients(const struct judge *j)
 
 void check_print_summary(const struct judge *j)
 {
-    printf("%s: loads\n", judge_file(j) != NULL
-                              ? judge_file(j)
-                              : "no settings file, built-in defaults");
+    shown_printf(stdout, "%s: loads",
+                 judge_file(j) != NULL ? judge_file(j)
+                                       : "no settings file, built-in defaults");
+    printf("\n");
     print_network("", judge_network(j));
     print_clients(j);
 }

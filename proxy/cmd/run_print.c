@@ -2,14 +2,19 @@
 
 #include <stdio.h>
 
+#include "proxy/base/shown.h"
+
 static void print_list(const struct settings *settings, const char *key,
                        const char *word)
 {
     const cJSON *node, *list = json_get(settings->network, key);
     size_t i = 0;
 
-    cJSON_ArrayForEach(node, list)
-        printf("  %-9s  %s  (network.%s[%zu])\n", word, node->valuestring, key, i++);
+    cJSON_ArrayForEach(node, list) {
+        shown_printf(stdout, "  %-9s  %s  (network.%s[%zu])", word, node->valuestring,
+                     key, i++);
+        putchar('\n');
+    }
 }
 
 static void print_network(const struct settings *settings,
@@ -23,17 +28,19 @@ static void print_network(const struct settings *settings,
     print_list(settings, "deniedDomains", "denied");
     print_list(settings, "deniedResolvedAddresses", "denied");
     print_list(settings, "allowedDomains", "allowed");
-    for (size_t i = 0; i < allow->count; i++)
-        printf("  %-9s  %s  (--allow)\n", "allowed", allow->values[i]);
+    for (size_t i = 0; i < allow->count; i++) {
+        shown_printf(stdout, "  %-9s  %s  (--allow)", "allowed", allow->values[i]);
+        putchar('\n');
+    }
     printf("  denied     everything else\n\n");
 }
 
 void run_print(const struct plan *plan, const struct settings *settings,
                const struct launcher *launcher, const struct option_texts *allow)
 {
-    printf("settings: %s\nlauncher: %s (%s)\n",
-           settings->path != NULL ? settings->path : "defaults", launcher->name,
-           launcher->summary);
+    shown_printf(stdout, "settings: %s",
+                 settings->path != NULL ? settings->path : "defaults");
+    printf("\nlauncher: %s (%s)\n", launcher->name, launcher->summary);
     plan_print(plan, stdout);
     putchar('\n');
     print_network(settings, allow);

@@ -1,5 +1,8 @@
 """The command's own end is the end of `weir run`; Weir's refusals are told apart."""
 
+import json
+import re
+
 import pytest
 
 
@@ -85,6 +88,26 @@ def test_broken_settings_start_nothing(box, text, words):
     assert done.returncode == 125 and words in done.stderr, done.stderr
     assert "settings1.json" in done.stderr
     assert not (box.work / "ran").exists()
+
+
+CSI = "\u009b"  # what "ESC [" is, in one character
+
+
+def test_nothing_that_is_printed_steers_the_terminal(box):
+    """Names of files, words of the command and of the settings are others' texts."""
+    box.write(f"x{CSI}2J")
+    file = box.write(f"s{CSI}.json", json.dumps({
+        "network": {"deniedDomains": ["evil.test"], "deniedDomainReasons": {"evil.test": f"no{CSI}2J"}},
+        "filesystem": {"denyRead": [f"x{CSI}2J"], "allowWrite": [f"absent{CSI}"]},
+    }))  # fmt: skip
+    for words in (["check", "-s", file, "evil.test:1"], ["check", "--json", "-s", file, "evil.test:1"],
+                  ["check", "-s", file], ["run", "--explain", "-s", file, f"a{CSI}\nb"],
+                  ["run", "-s", file, f"nix{CSI}"], ["run", "-s", f"{file}{CSI}", "true"],
+                  [f"nix{CSI}"], ["run", f"--nix{CSI}"]):  # fmt: skip
+        done = box.run(box.weir, *words, weirless=True)
+        said = done.stdout + done.stderr
+        assert not re.search("[\u0080-\u009f]", said), (words, said)
+        assert "9b" in said, (words, said)
 
 
 def test_explain_runs_nothing(box):

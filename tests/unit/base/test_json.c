@@ -346,6 +346,7 @@ static void test_quote(void **state)
         {{"", 0}, "\"\""},
         {{"a\"b\\c/", 6}, "\"a\\\"b\\\\c/\""},
         {{"\n\r\t\b\f\0\x1b\x7f", 8}, "\"\\n\\r\\t\\b\\f\\u0000\\u001b\\u007f\""},
+        {{"\xc2\x9b\xc2\xa0\xe2\x80\xae", 7}, "\"\\u009b\xc2\xa0\\u202e\""},
         {{"\xc3\xbc\xff\xc3", 4}, "\"\xc3\xbc\xef\xbf\xbd\xef\xbf\xbd\""},
     };
 
