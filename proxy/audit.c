@@ -163,8 +163,10 @@ static struct str next_piece(const struct audit *a)
 static void note_failure(struct audit *a, int error)
 {
     if (!atomic_exchange(&a->failing, true))
-        log_error("audit: cannot write to %s: %s; trying again",
-                  a->path != NULL ? a->path : "the audit file", strerror(error));
+        log_error("audit: cannot write to %s: %s; trying again%s",
+                  a->path != NULL ? a->path : "the audit file", strerror(error),
+                  a->on_full == AUDIT_REFUSE ? ", and requests are refused until then"
+                                             : "");
 }
 
 static void note_success(struct audit *a)
@@ -332,6 +334,32 @@ static bool wait_finished(struct audit *a, long ms)
     return a->finished;
 }
 
+static size_t count_lines(const char *bytes, size_t len)
+{
+    size_t lines = 0;
+
+    for (size_t i = 0; i < len; i++)
+        lines += bytes[i] == '\n';
+    return lines;
+}
+
+/* The thread has ended, or nobody can say. */
+static void tell_lost(const struct audit *a, bool finished)
+{
+    size_t lines;
+
+    if (!finished) {
+        log_error("audit: %zu bytes could not be written in time",
+                  atomic_load(&a->used));
+        return;
+    }
+    lines = count_lines(a->batch + a->done, a->batch_len - a->done) +
+            count_lines(a->queue, a->queued);
+    if (lines > 0)
+        log_error("audit: %zu line%s could not be written in time, and %s lost", lines,
+                  lines > 1 ? "s" : "", lines > 1 ? "are" : "is");
+}
+
 /* A thread that hangs in a write (a dead network disk) cannot be ended: it is left to
  * the end of the process, with what it uses. */
 static bool stop_thread(struct audit *a, double seconds)
@@ -344,10 +372,9 @@ static bool stop_thread(struct audit *a, double seconds)
     if (!wait_finished(a, (long)(seconds * 1000))) {
         a->abandon = true;
         pthread_cond_broadcast(&a->changed);
-        log_error("audit: %zu bytes could not be written in time",
-                  atomic_load(&a->used));
     }
     finished = wait_finished(a, GRACE_MS);
+    tell_lost(a, finished);
     pthread_mutex_unlock(&a->lock);
     if (finished)
         pthread_join(a->thread, NULL);
