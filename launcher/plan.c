@@ -14,9 +14,6 @@
 #include "launcher/kernelfs.h"
 #include "proxy/base/fd.h"
 
-/* Of the mandatory names that are absent, how many a warning names. */
-enum { ABSENT_SHOWN = 3 };
-
 static void warn(const struct plan_options *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 static void warn(const struct plan_options *o, const char *fmt, ...)
@@ -300,24 +297,6 @@ static bool has_writable(const struct plan *p)
     return p->access.root == ACCESS_WRITE;
 }
 
-/* The same for nearly every project and run, so it is short: README lists them all. */
-static void warn_absent(const struct plan *p, const struct plan_options *o)
-{
-    char names[128], more[32] = "";
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->absent_count && i < ABSENT_SHOWN && n < sizeof names; i++)
-        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "",
-                              p->absent[i]);
-    if (p->absent_count > ABSENT_SHOWN)
-        snprintf(more, sizeof more, " and %zu more", p->absent_count - ABSENT_SHOWN);
-    if (p->absent_count > 0)
-        warn(o,
-             "the command could make %s%s, which run code later; what it makes is told "
-             "at the end",
-             names, more);
-}
-
 static void find_terminal(struct plan *p)
 {
     autofd int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
@@ -347,7 +326,6 @@ static bool load_access(struct plan *p, struct filelists *lists,
     for (size_t i = 0; i < lists->doubt_count; i++)
         if (!settle_doubt(p, &lists->doubts[i], o, e))
             return false;
-    warn_absent(p, o);
     return true;
 }
 

@@ -41,6 +41,17 @@ static void print_word(FILE *out, const char *word)
     shown_printf(out, "%s'", word);
 }
 
+/* They cannot be kept, but what is made of them is told at the end. */
+static void print_absent(const struct plan *p, FILE *out)
+{
+    for (size_t i = 0; i < p->absent_count; i++) {
+        shown_printf(out,
+                     "  open       %s/%s  (is not there; told if the command makes it)",
+                     strcmp(p->cwd, "/") == 0 ? "" : p->cwd, p->absent[i]);
+        fputc('\n', out);
+    }
+}
+
 static void print_files(const struct plan *p, FILE *out)
 {
     fprintf(out, "  %-9s  /  (default)\n",
@@ -55,6 +66,7 @@ static void print_files(const struct plan *p, FILE *out)
             "  its own    /proc, /dev; /sys read-only\n"
             "  writable   %s  (private, gone at the end)\n",
             SANDBOX_TMPDIR);
+    print_absent(p, out);
 }
 
 void plan_print(const struct plan *p, FILE *out)
