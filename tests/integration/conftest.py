@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from support import certs, dns, netns, program, sandbox, servers  # noqa: E402
 from support.doorway import Doorway  # noqa: E402
+from support.fleet import Fleet  # noqa: E402
 from support.gateway import Gateway, gateway_settings  # noqa: E402
 
 
@@ -158,3 +159,26 @@ def box(request, closing):
 def doorway(gateway, closing, dns_server):
     """doorway(**network): a gateway to ask with raw bytes; see support/doorway.py."""
     return lambda **network: Doorway(gateway, closing, dns_server, **network)
+
+
+@pytest.fixture
+def token_file(tmp_path):
+    """token_file(name, *tokens, mode=) is the path of a file with these lines."""
+
+    def write(name, *tokens, mode=0o600):
+        path = tmp_path / f"{name}.token"
+        path.write_text("".join(f"{token}\n" for token in tokens))
+        path.chmod(mode)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def fleet(gateway, dns_server, echo_server):
+    """fleet(*clients, **network): a gateway that has these; see support/fleet.py."""
+
+    def start(*clients, **network):
+        return Fleet(gateway, dns_server, echo_server, list(clients), **network)
+
+    return start

@@ -1,104 +1,17 @@
 """Clients of a gateway: who somebody is, and what that one may ask for."""
 
-import base64
 import json
-import os
 import pathlib
 import re
 import socket
-import subprocess
 
 import pytest
 
-from support.program import weir_path
+from support.fleet import TOKENS, basic, read_answer
+from support.plain import Site, get
 from support.tunnel import read_to_end
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data/clients"
-TOKENS = {
-    "ci": "ci-token-0123456789",
-    "new": "ci-token-9876543210",
-    "lab": "lab-token-0123456789",
-}
-
-
-def basic(user, password, scheme="Basic"):
-    pair = base64.b64encode(f"{user}:{password}".encode()).decode()
-    return f"Proxy-Authorization: {scheme} {pair}\r\n"
-
-
-class Fleet:
-    """A gateway with clients. Names under test lead to a server that echoes."""
-
-    def __init__(self, gateway, dns_server, echo_server, tmp_path, clients, **network):
-        self.port = echo_server()
-        names = ["all.test", "ci.test", "lab.test", "evil.test", "other.test"]
-        dns = dns_server({name: ["127.0.0.1"] for name in names})
-        network.setdefault("allowedDomains", ["all.test", f"127.0.0.1:{self.port}"])
-        limits = network.pop("limits", {})
-        listen = network.pop("listen", ["127.0.0.1:0"])
-        self.weir = gateway(
-            network, resolver=dns, extra={"clients": clients}, limits=limits, listen=listen
-        )
-
-    def ask(self, host="all.test", login="", source="127.0.0.1"):
-        """The answer to a CONNECT, and the connection."""
-        sock = socket.create_connection(
-            ("127.0.0.1", self.weir.port), 10, source_address=(source, 0)
-        )
-        sock.sendall(f"CONNECT {host}:{self.port} HTTP/1.1\r\n{login}\r\n".encode())
-        return sock
-
-    def answer(self, *args, **kwargs):
-        """All that is said before a tunnel stands, or before it is refused."""
-        with self.ask(*args, **kwargs) as sock:
-            return read_answer(sock)
-
-    def weir_answer(self, head):
-        with self.weir.dial() as sock:
-            sock.sendall(head)
-            return read_answer(sock)
-
-    def status(self, *args, **kwargs):
-        """The status of the answer; None when there is none."""
-        said = self.answer(*args, **kwargs)
-        return int(said.split(b" ", 2)[1]) if said else None
-
-
-def read_answer(sock):
-    said = b""
-    while b"\r\n\r\n" not in said:
-        piece = sock.recv(65536)
-        if not piece:
-            assert said == b"", said
-            return said
-        said += piece
-    top, body = said.split(b"\r\n\r\n", 1)
-    for line in top.split(b"\r\n"):
-        if line.lower().startswith(b"content-length:"):
-            while len(body) < int(line.split(b":")[1]):
-                body += sock.recv(65536)
-    return top + b"\r\n\r\n" + body
-
-
-@pytest.fixture
-def token_file(tmp_path):
-    """token_file(name, *tokens, mode=) is the path of a file with these lines."""
-
-    def write(name, *tokens, mode=0o600):
-        path = tmp_path / f"{name}.token"
-        path.write_text("".join(f"{token}\n" for token in tokens))
-        path.chmod(mode)
-        return str(path)
-
-    return write
-
-
-@pytest.fixture
-def fleet(gateway, dns_server, echo_server, tmp_path):
-    def start(*clients, **network):
-        return Fleet(gateway, dns_server, echo_server, tmp_path, list(clients), **network)
-
-    return start
 
 
 def test_a_token_opens_and_nothing_else_does(fleet, token_file):
@@ -363,6 +276,68 @@ def test_a_client_is_bounded_by_its_name(fleet, token_file):
     assert [(line["session"], line["reason"]) for line in refused] == [("ci", "limit")]
 
 
+def field_of(user, password):
+    return basic(user, password).strip()
+
+
+def test_each_plain_request_says_who_asks(gateway, server, token_file):
+    """On one connection: nobody, one client, another one, nobody again."""
+    clients = [
+        {"name": "ci", "tokenFile": token_file("ci", TOKENS["ci"])},
+        {
+            "name": "lab",
+            "tokenFile": token_file("lab", TOKENS["lab"]),
+            "network": {"deniedDomains": ["denied.test"]},
+        },
+    ]
+    at = Site(gateway, server, extra={"clients": clients}, allowed=["denied.test"])
+    logins = [
+        ((), 407),
+        ((field_of("ci", TOKENS["ci"]),), 200),
+        ((field_of("lab", TOKENS["lab"]),), 200),
+        ((field_of("ci", TOKENS["lab"]),), 407),
+        ((), 407),
+        ((field_of("ci", TOKENS["ci"]), field_of("ci", TOKENS["ci"])), 407),
+        ((field_of("", TOKENS["ci"]),), 200),
+    ]
+    with at.client() as client:
+        for fields, status in logins:
+            assert client.ask(get(at.url, *fields)).status == status, fields
+        denied = get("http://denied.test/", field_of("lab", TOKENS["lab"]))
+        assert client.ask(denied).status == 403
+    lines = at.weir.audit(len(logins) + 1)
+    sessions = ["gateway", "ci", "lab", "gateway", "gateway", "gateway", "ci", "lab"]
+    assert [line["session"] for line in lines] == sessions
+    assert lines[-1]["rule"] == "clients[1].network.deniedDomains[0]"
+    # No server's connection is shared by two clients, and none hears of the login.
+    assert at.server.connections == 2
+    assert b"roxy-" not in b"".join(at.script.heard)
+
+
+def test_what_follows_a_refused_login_is_no_request(gateway, server, token_file):
+    """The body of a request that is answered with 407."""
+    clients = [{"name": "ci", "tokenFile": token_file("ci", TOKENS["ci"])}]
+    at = Site(gateway, server, extra={"clients": clients})
+    inner = get(at.url + "/inner", field_of("ci", TOKENS["ci"]))
+    outer = get(at.url, f"Content-Length: {len(inner)}", method="POST", body=inner)
+    with at.client() as client:
+        client.send(outer)
+        assert client.answer().status == 407
+        client.end()
+        assert client.stream.rest() == b""
+    assert at.script.heard == []
+    assert len(at.weir.audit(1)) == 1
+
+
+def test_an_address_is_asked_for_each_plain_request(gateway, server):
+    clients = [{"name": "lan", "from": ["127.0.0.1"], "network": {"allowedDomains": []}}]
+    at = Site(gateway, server, extra={"clients": clients})
+    with at.client() as client:
+        assert client.ask(get(at.url)).status == 403
+        assert client.ask(get(at.url, field_of("ci", "x" * 20))).status == 403
+    assert {line["session"] for line in at.weir.audit(2)} == {"lan"}
+
+
 def test_the_gateway_is_nobodys_target(fleet):
     gate = fleet({"name": "lan", "from": ["127.0.0.0/8"]}, allowedDomains=["127.0.0.1"])
     with gate.ask() as sock:
@@ -372,118 +347,3 @@ def test_the_gateway_is_nobodys_target(fleet):
         sock.sendall(f"CONNECT 127.0.0.1:{gate.weir.port} HTTP/1.1\r\n\r\n".encode())
         assert read_answer(sock).startswith(b"HTTP/1.1 403 ")
     assert gate.weir.audit(2)[-1]["reason"] == "address-own"
-
-
-def client_of(**keys):
-    return {"name": "ci", "from": ["127.0.0.1"], **keys}
-
-
-@pytest.mark.parametrize(
-    "clients, says",
-    [
-        ([], "clients: expected a list with at least one client"),
-        ({}, "clients: expected a list"),
-        ([1], "clients[0]: expected an object with a name"),
-        ([{}], "clients[0].name: expected 1 to 64 letters"),
-        ([{"name": "ci"}], "clients[0]: nothing tells who it is"),
-        ([{"name": "a b", "from": ["::1"]}], "clients[0].name: expected 1 to 64"),
-        ([{"name": "gateway", "from": ["::1"]}], "what those are called who are no"),
-        ([client_of(), client_of(**{"from": ["::1"]})],
-         'clients[1].name: "ci" is the name of clients[0] already'),
-        ([client_of(tokenfile="x")], 'unknown key "tokenfile" (did you mean "tokenFile"?)'),
-        ([client_of(token="x" * 20)], 'unknown key "token"'),
-        ([client_of(tokenFile=1)], "clients[0].tokenFile: expected the path"),
-        ([client_of(tokenFile="none")], "none: cannot open it: No such file"),
-        ([client_of(**{"from": []})], "clients[0].from: expected a list"),
-        ([client_of(**{"from": "127.0.0.1"})], "clients[0].from: expected a list"),
-        ([client_of(**{"from": ["lan.test"]})], 'clients[0].from[0]: "lan.test": expected'),
-        ([client_of(**{"from": ["10.0.0.1/8"]})], "bits set beyond the prefix"),
-        ([client_of(**{"from": ["::ffff:10.0.0.1"]})], "write it as IPv4"),
-        ([client_of(**{"from": ["10.0.0.0/8", "10.0.0.0/8"]})], "is in the list already"),
-        ([client_of(), client_of(name="b")],
-         'clients[1].from[0]: "127.0.0.1" is in that of clients[0] too'),
-        ([client_of(certName="x")], "no listener asks for certificates"),
-        ([client_of(network=[])], "clients[0].network: expected an object"),
-        ([client_of(network={"allowedDomains": ["*.com"]})],
-         "clients[0].network.allowedDomains[0]"),
-        ([client_of(network={"alowedDomains": []})], "clients[0].network"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_used_starts_nothing(gateway, clients, says):
-    settings = {"listen": ["127.0.0.1:0"], "network": {}, "clients": clients}
-    weir = gateway(settings=settings, expect_fail=True)
-    assert weir.status == 2 and says in weir.log(), weir.log()
-    assert str(weir.file) in weir.log() and "line " in weir.log()
-
-
-@pytest.mark.parametrize(
-    "lines, mode, says",
-    [
-        ([], 0o600, "no token in it"),
-        (["x" * 15], 0o600, "line 1: 15 bytes can be guessed"),
-        (["x" * 256], 0o600, "line 1: 256 bytes; clients can send 255"),
-        (["", "x" * 16, "y y" * 8], 0o600, "line 3: a byte that is no printable"),
-        (["x" * 16, "y" * 16, "z" * 16], 0o600, "line 3: more than 2 tokens"),
-        (["x" * 16, "x" * 16], 0o600, "line 2: the same token twice"),
-        (["\u00e4" * 16], 0o600, "no printable ASCII"),
-        (["x" * 5000], 0o600, "more than 4096 bytes"),
-        (["x" * 16], 0o604, "everybody may read it"),
-        (["x" * 16], 0o620, "others than its owner may write"),
-        (["x" * 16], 0o602, "others than its owner may write"),
-    ],
-)  # fmt: skip
-def test_token_files_that_are_refused(gateway, token_file, lines, mode, says):
-    file = token_file("ci", *lines, mode=mode)
-    clients = [{"name": "ci", "tokenFile": file}]
-    weir = gateway(settings={"listen": ["127.0.0.1:0"], "clients": clients}, expect_fail=True)
-    assert weir.status == 2 and f"clients[0].tokenFile: {file}: " in weir.log()
-    assert says in weir.log(), weir.log()
-    assert not any(line in weir.log() for line in lines if len(line) > 3)
-
-
-def test_a_token_of_two_clients_is_refused(gateway, token_file):
-    clients = [
-        {"name": "a", "tokenFile": token_file("a", TOKENS["ci"], TOKENS["lab"])},
-        {"name": "b", "tokenFile": token_file("b", TOKENS["new"], TOKENS["ci"])},
-    ]
-    weir = gateway(settings={"listen": ["127.0.0.1:0"], "clients": clients}, expect_fail=True)
-    assert weir.status == 2
-    assert "clients[1].tokenFile: a token in it is that of clients[0] too" in weir.log()
-
-
-def test_token_files_lie_beside_the_gateway_file(tmp_path, token_file):
-    """Wherever it was started."""
-    token_file("ci", TOKENS["ci"])
-    file = tmp_path / "gateway.json"
-    clients = [{"name": "ci", "tokenFile": "ci.token"}]
-    file.write_text(json.dumps({"listen": ["127.0.0.1:0"], "clients": clients}))
-    for name, folder in (str(file), "/"), ("gateway.json", tmp_path), ("./gateway.json", tmp_path):
-        done = subprocess.run(
-            [weir_path(), "check", "-f", name], cwd=folder, capture_output=True, text=True
-        )
-        assert done.returncode == 0 and "ci, told by 1 token" in done.stdout, done.stderr
-
-
-def test_a_group_may_read_what_root_owns(tmp_path, token_file, weir):
-    file = tmp_path / "gateway.json"
-    clients = [{"name": "ci", "tokenFile": token_file("ci", TOKENS["ci"], mode=0o640)}]
-    file.write_text(json.dumps({"listen": ["127.0.0.1:0"], "clients": clients}))
-    done = weir("check", "-f", str(file))
-    if os.geteuid() == 0:
-        assert done.returncode == 0
-    else:
-        assert "its group may read it, and it is not root's" in done.stderr
-
-
-def test_tokens_in_clear_are_warned_of(gateway, token_file):
-    file = token_file("ci", TOKENS["ci"])
-    for listen, clients, says in [
-        (["0.0.0.0:0"], None, "whoever reaches this address may use the gateway"),
-        (["0.0.0.0:0"], [{"name": "ci", "tokenFile": file}], "come in clear to this address"),
-        (["0.0.0.0:0"], [{"name": "lan", "from": ["10.0.0.0/8"]}], None),
-        (["127.0.0.1:0"], [{"name": "ci", "tokenFile": file}], None),
-    ]:
-        extra = {"clients": clients} if clients else {}
-        weir = gateway(settings={"listen": listen, "audit": {"file": "-"}, **extra})
-        assert ("listen[0]: " in weir.log()) == (says is not None), weir.log()
-        assert says is None or says in weir.log()
