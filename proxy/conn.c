@@ -13,7 +13,7 @@
 enum {
     READ_SIZE = 4096,  /* one read of a head, or of what is thrown away */
     ANSWER_MAX = 8192, /* an answer with its body */
-    REFUSING_MAX = 32, /* connections of a core that are being told of a limit */
+    REFUSING_MAX = 32, /* connections that are being told of a limit */
     LINGER_BYTES = 1024 * 1024,
 };
 static const double answer_seconds = 10, linger_seconds = 2;
@@ -48,7 +48,7 @@ enum io conn_read_ahead(struct conn *c)
 
 /* Seconds a connection may stay in a state; 0: a dial has a bound of its own, and a
  * tunnel may be old, but not idle. */
-static double patience(const struct conn *c)
+double conn_patience(const struct conn *c)
 {
     switch (c->state) {
     case CONN_PROXIED:
@@ -63,7 +63,7 @@ static double patience(const struct conn *c)
     }
 }
 
-static bool in_tunnel(const struct conn *c)
+bool conn_in_tunnel(const struct conn *c)
 {
     return c->state >= CONN_HELLO && c->state <= CONN_RELAY;
 }
@@ -142,7 +142,7 @@ enum step conn_enter(struct conn *c, enum conn_state state)
 {
     c->state = (unsigned char)state;
     c->late = false;
-    conn_due(c, patience(c));
+    conn_due(c, conn_patience(c));
     return STEP_NEXT;
 }
 
@@ -344,11 +344,17 @@ static unsigned long next_id(struct core *core)
     return core->last_id += core->id_step;
 }
 
+/* One more than is allowed, so that too much can be told from enough. */
+size_t conn_ahead_max(const struct limits *limits)
+{
+    size_t ahead = (size_t)limits->head_bytes + limits->early_bytes;
+
+    return (ahead > HELLO_MAX ? ahead : HELLO_MAX) + 1;
+}
+
 static struct conn *conn_new(struct session *s, int fd, const struct ip *from,
                              bool counted)
 {
-    const struct limits *limits = &s->core->limits;
-    size_t ahead = (size_t)limits->head_bytes + limits->early_bytes;
     struct conn *c = calloc(1, sizeof *c);
 
     if (c == NULL)
@@ -358,8 +364,7 @@ static struct conn *conn_new(struct session *s, int fd, const struct ip *from,
     c->from = *from;
     stream_init(&c->client, fd, on_client, c);
     stream_none(&c->server);
-    /* One more than is allowed, so that too much can be told from enough. */
-    buf_init(&c->in, (ahead > HELLO_MAX ? ahead : HELLO_MAX) + 1);
+    buf_init(&c->in, conn_ahead_max(&s->core->limits));
     buf_init(&c->out, ANSWER_MAX);
     ev_init(&c->deadline, on_deadline);
     c->deadline.data = c;
@@ -381,15 +386,32 @@ static void cut_short(struct session *s, int fd, const struct ip *from)
     request_done(&r);
 }
 
+/* A proxy is no client: those whom it passes on are. */
+static bool count_in(struct core *core, const struct ip *from, bool proxied)
+{
+    unsigned each = proxied ? UINT_MAX : core->limits.connections_per_client;
+
+    return clients_enter(core->clients, from, core->limits.connections, each);
+}
+
+/* Where the limit is the number of descriptors, that none is left shows here first. A
+ * client that has too many of its own makes no room at the cost of others. */
+static bool may_come_in(struct core *core, const struct ip *from, bool proxied)
+{
+    if (count_in(core, from, proxied))
+        return true;
+    return core->short_of_descriptors &&
+           clients_connections(core->clients) >= core->limits.connections &&
+           conn_shed(core, 1) > 0 && count_in(core, from, proxied);
+}
+
 void conn_open(struct session *s, int fd, const struct ip *from, bool proxied)
 {
     struct core *core = s->core;
-    /* A proxy is no client: those whom it passes on are. */
-    unsigned each = proxied ? UINT_MAX : core->limits.connections_per_client;
-    bool counted = clients_enter(core->clients, from, core->limits.connections, each);
+    bool counted = may_come_in(core, from, proxied);
     struct conn *c;
 
-    if (!counted && core->refusing >= REFUSING_MAX) {
+    if (!counted && core->refusing * core->id_step >= REFUSING_MAX) {
         cut_short(s, fd, from);
         return;
     }
@@ -403,57 +425,13 @@ void conn_open(struct session *s, int fd, const struct ip *from, bool proxied)
     }
 }
 
-/* From outside of the connection, and not from within its callbacks. */
-static void end_now(struct conn *c, const char *close)
+void conn_end_now(struct conn *c, const char *close)
 {
     if (c->state <= CONN_REQUEST)
         c->request.begun = false; /* nothing was understood */
     dial_cancel(&c->request.dial);
     conn_cut(c, close);
     conn_advance(c);
-}
-
-void conn_close_all(struct session *s)
-{
-    while (s->conns != NULL)
-        end_now(s->conns, "shutdown");
-}
-
-void conn_close_idle(struct session *s, double silent)
-{
-    for (struct conn *c = s->conns, *next; c != NULL; c = next) {
-        bool quiet = in_tunnel(c) && relay_silent(&c->relay, silent);
-
-        next = c->next;
-        if (c->state <= CONN_REQUEST || quiet)
-            end_now(c, "shutdown");
-    }
-}
-
-void conn_judge_all(struct session *s)
-{
-    for (struct conn *c = s->conns, *next; c != NULL; c = next) {
-        next = c->next;
-        /* Those without an answer are judged again before they get it. */
-        if (!c->granted || c->state > CONN_RELAY || request_judge_again(&c->request, s))
-            continue;
-        c->request.event.verdict.reason = REASON_POLICY_REVOKED;
-        end_now(c, "revoked");
-    }
-    upstream_judge(s);
-}
-
-void conn_revoke(struct session *s, conn_holds_fn *holds, void *owner)
-{
-    for (struct conn *c = s->conns, *next; c != NULL; c = next) {
-        struct caller who = conn_caller(c);
-
-        next = c->next;
-        if (holds != NULL && holds(owner, &who, c->proof))
-            continue;
-        request_refuse(&c->request, REASON_POLICY_REVOKED);
-        end_now(c, "revoked");
-    }
 }
 
 size_t conn_size(void)

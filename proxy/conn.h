@@ -13,9 +13,16 @@ void conn_open(struct session *s, int fd, const struct ip *from, bool proxied);
 /* Ends all connections of a session now, without an answer. */
 void conn_close_all(struct session *s);
 
-/* Closes those that have asked for nothing yet, and tunnels without a byte for `silent`
+/* Closes those that have asked for nothing, and tunnels without a byte, for `silent`
  * seconds. */
 void conn_close_idle(struct session *s, double silent);
+
+/* Cuts idle tunnels of all sessions, the longest silent first, `most` at once, so that
+ * others can have their descriptors and memory. Returns how many. */
+size_t conn_shed(struct core *core, size_t most);
+
+/* The core's limits have changed. */
+void conn_fit_all(struct session *s);
 
 /* The session has a new policy: tunnels that it denies are cut. */
 void conn_judge_all(struct session *s);

@@ -100,6 +100,15 @@ void conn_move(struct conn *c, struct session *to);
 /* The request has ended, and another one may follow on this connection. */
 enum step conn_again(struct conn *c);
 
+/* Ends it from outside, and not from within its callbacks: it is freed. */
+void conn_end_now(struct conn *c, const char *close);
+
+bool conn_in_tunnel(const struct conn *c);
+/* Seconds that it may stay in its state; 0: no bound. */
+double conn_patience(const struct conn *c);
+/* How much is read ahead before it is too much. */
+size_t conn_ahead_max(const struct limits *limits);
+
 /* A bound on the state that becomes known only within it. */
 void conn_due(struct conn *c, double seconds);
 

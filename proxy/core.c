@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "proxy/conn.h"
 #include "proxy/internal.h"
 
 enum {
-    /* Not for clients: loop, resolver, audit, listeners, those that are being refused,
-     * attempts that run beside each other. */
-    DESCRIPTORS_KEPT = 128,
+    /* Not for clients: audit, listeners, those that are being refused, attempts that
+     * run beside each other; and what each core has: loop, resolver, addresses. */
+    DESCRIPTORS_KEPT = 112,
+    DESCRIPTORS_CORE = 16,
     DESCRIPTORS_EACH = 2,         /* a client and its server */
     DESCRIPTORS_WANTED = 1 << 20, /* an unlimited process does not need more */
 };
@@ -26,19 +28,35 @@ void core_raise_descriptors(void)
 
 /* More connections than there are descriptors for would all be accepted, and none of
  * them could be served. It is better to refuse the last ones in words. */
-static void fit_connections(struct limits *limits)
+static void fit_connections(struct core *c)
 {
     struct rlimit limit;
-    rlim_t kept, fit;
+    rlim_t kept = DESCRIPTORS_KEPT + c->id_step * DESCRIPTORS_CORE, fit;
 
+    c->short_of_descriptors = false;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return;
-    kept =
-        limit.rlim_cur / 2 < DESCRIPTORS_KEPT ? limit.rlim_cur / 2 : DESCRIPTORS_KEPT;
+    if (kept > limit.rlim_cur / 2)
+        kept = limit.rlim_cur / 2;
     fit = (limit.rlim_cur - kept) / DESCRIPTORS_EACH;
-    if (fit >= limits->connections)
+    if (fit >= c->limits.connections)
         return;
-    limits->connections = (unsigned)fit;
+    c->limits.connections = (unsigned)fit;
+    c->short_of_descriptors = true;
+}
+
+void core_set_limits(struct core *c, const struct limits *limits)
+{
+    c->limits = *limits;
+    fit_connections(c);
+    c->dialler.seconds = limits->connect_seconds;
+    for (struct session *s = c->sessions; s != NULL; s = s->next)
+        conn_fit_all(s);
+}
+
+void core_set_ending(struct core *c)
+{
+    c->ending = true;
 }
 
 bool core_new(struct ev_loop *loop, const struct core_options *options,
@@ -50,14 +68,12 @@ bool core_new(struct ev_loop *loop, const struct core_options *options,
         abort();
     c->loop = loop;
     c->audit = options->audit;
-    c->limits = options->limits;
-    fit_connections(&c->limits);
     c->owns_clients = options->clients == NULL;
     c->clients = c->owns_clients ? clients_new() : options->clients;
     c->id_step = options->siblings > 0 ? options->siblings : 1;
     c->last_id = options->index;
     c->dialler.loop = loop;
-    c->dialler.seconds = options->limits.connect_seconds;
+    core_set_limits(c, &options->limits);
     relay_pool_init(&c->relays, loop);
     exchange_room_init(&c->exchanges, &c->relays);
     c->upstreams = upstreams_new(loop);

@@ -42,6 +42,12 @@ unsigned core_connections_max(const struct core *c);
 /* What it has counted; any thread may read it (counters.h). */
 const struct counters *core_counters(const struct core *c);
 
+/* Of a file that was read anew. They hold for connections from now on, and from their
+ * next state on for those that there are. */
+void core_set_limits(struct core *c, const struct limits *limits);
+/* The end is near: the next answer is the last of its connection. */
+void core_set_ending(struct core *c);
+
 /* The addresses that the core itself listens on, beside those of its sessions: admin,
  * control. They are denied to every client (address-own). */
 void core_add_own(struct core *c, const struct addr *a);

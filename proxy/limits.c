@@ -16,21 +16,17 @@ const struct limits limits_default = {
     .idle_seconds = 600,
     .half_closed_seconds = 600,
     .response_seconds = 300,
+    .shed_seconds = 30,
     .drain_seconds = 30,
 };
 
 static const struct key keys[] = {
-    {"connections", KEY_USED, NULL},
-    {"connectionsPerClient", KEY_USED, NULL},
-    {"headBytes", KEY_USED, NULL},
-    {"earlyBytes", KEY_USED, NULL},
-    {"headSeconds", KEY_USED, NULL},
-    {"connectSeconds", KEY_USED, NULL},
-    {"idleSeconds", KEY_USED, NULL},
-    {"halfClosedSeconds", KEY_USED, NULL},
-    {"responseSeconds", KEY_USED, NULL},
-    {"drainSeconds", KEY_USED, NULL},
-    {.name = NULL},
+    {"connections", KEY_USED, NULL},     {"connectionsPerClient", KEY_USED, NULL},
+    {"headBytes", KEY_USED, NULL},       {"earlyBytes", KEY_USED, NULL},
+    {"headSeconds", KEY_USED, NULL},     {"connectSeconds", KEY_USED, NULL},
+    {"idleSeconds", KEY_USED, NULL},     {"halfClosedSeconds", KEY_USED, NULL},
+    {"responseSeconds", KEY_USED, NULL}, {"shedSeconds", KEY_USED, NULL},
+    {"drainSeconds", KEY_USED, NULL},    {.name = NULL},
 };
 
 /* Numbers are whole, seconds may have fractions. */
@@ -57,6 +53,7 @@ static const struct seconds {
     {"idleSeconds", offsetof(struct limits, idle_seconds), 0.1, 30 * DAY},
     {"halfClosedSeconds", offsetof(struct limits, half_closed_seconds), 0.1, 30 * DAY},
     {"responseSeconds", offsetof(struct limits, response_seconds), 0.1, 30 * DAY},
+    {"shedSeconds", offsetof(struct limits, shed_seconds), 0.1, 30 * DAY},
     {"drainSeconds", offsetof(struct limits, drain_seconds), 0, DAY},
 };
 

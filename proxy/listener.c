@@ -15,7 +15,10 @@
 #include "proxy/conn.h"
 #include "proxy/ranges.h"
 
-enum { BLOCKED_MAX = 10 * 1000 }; /* microseconds; see stay_nonblocking() */
+enum {
+    BLOCKED_MAX = 10 * 1000,
+    SHED_BATCH = 8, /* tunnels that are cut at once */
+};                  /* microseconds; see stay_nonblocking() */
 
 static const double rest_seconds = 0.2, tell_seconds = 10;
 
@@ -50,7 +53,6 @@ static void rest(struct listener *l, int error)
 {
     struct core *core = l->session->core;
 
-    counters_accept_error(&core->counters, error);
     if (l->told == 0 || ev_now(core->loop) - l->told > tell_seconds) {
         log_warn("session %s: accepting rests: %s; it goes on by itself",
                  l->session->name, strerrordesc_np(error));
@@ -68,6 +70,17 @@ static void on_rested(struct ev_loop *loop, ev_timer *w, int events)
 
     (void)events;
     ev_io_start(loop, &l->watch);
+}
+
+/* Room is made where somebody has not used his for long; else waiting is all there is.
+ */
+static void make_room(struct listener *l, int error)
+{
+    struct core *core = l->session->core;
+
+    counters_accept_error(&core->counters, error);
+    if (error == EINVAL || conn_shed(core, SHED_BATCH) == 0)
+        rest(l, error);
 }
 
 /* EINVAL: somebody with a copy has shut the socket down; it would be readable for ever.
@@ -89,7 +102,7 @@ static bool accept_one(struct listener *l)
         bool again = !must_rest(errno) && errno != EAGAIN;
 
         if (must_rest(errno))
-            rest(l, errno);
+            make_room(l, errno);
         /* Other errors are a connection's own misfortune (ECONNABORTED, EPROTO). */
         return again;
     }
@@ -176,7 +189,8 @@ static void listener_free(struct listener *l)
 
     ev_io_stop(core->loop, &l->watch);
     ev_timer_stop(core->loop, &l->rest);
-    if (l->counts)
+    /* At the end somebody else may have the socket, and serve on it as we did. */
+    if (l->counts && !core->ending)
         hostaddrs_remove_own(core->dialler.host, &l->addr);
     close(l->fd);
     free(l);

@@ -33,8 +33,8 @@ void session_identify(struct session *s, session_identify_fn *fn, void *owner);
 
 /* Stops accepting for good; connections go on. */
 void session_rest(struct session *s);
-/* Ends connections that have asked for nothing yet, and tunnels in which no byte has
- * moved for `silent` seconds. */
+/* Ends connections that have asked for nothing, and tunnels in which no byte has moved,
+ * for `silent` seconds. */
 void session_close_idle(struct session *s, double silent);
 size_t session_connections(const struct session *s);
 

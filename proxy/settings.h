@@ -45,6 +45,7 @@ struct limits {
     double idle_seconds;        /* 600: a tunnel without bytes in either direction */
     double response_seconds;    /* 300: from a plain request to its response */
     double half_closed_seconds; /* 600: after one side has said its last */
+    double shed_seconds;        /* 30: silent tunnels may be cut to make room */
     double drain_seconds;       /* 30 */
 };
 extern const struct limits limits_default;
