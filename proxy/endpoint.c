@@ -1,6 +1,7 @@
 #include "proxy/endpoint.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -118,6 +119,35 @@ bool endpoint_open(const char *text, struct endpoint *out, struct err *e)
     return ok || err_wrap(e, "\"%s\"", text);
 }
 
+static bool is_listening(int fd)
+{
+    int listening = 0, type = 0;
+    socklen_t len = sizeof listening;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) != 0 || !listening)
+        return false;
+    len = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM;
+}
+
+bool endpoint_adopt(int taken, struct endpoint *out, struct err *e)
+{
+    autofd int fd = taken;
+
+    *out = (struct endpoint){.fd = -1};
+    if (!is_listening(fd))
+        return err_set(e, "descriptor %d is not a listening stream socket", fd);
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
+        fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK) != 0)
+        return err_sys(e, "descriptor %d", fd);
+    out->addr.len = sizeof out->addr.v6;
+    if (getsockname(fd, &out->addr.sa, &out->addr.len) != 0 ||
+        addr_ip(&out->addr).family == 0)
+        out->addr.len = 0;
+    out->fd = fd_steal(&fd);
+    return true;
+}
+
 void endpoint_close(struct endpoint *p)
 {
     struct stat st;
@@ -136,6 +166,8 @@ const char *endpoint_text(const struct endpoint *p, char buf[ENDPOINT_TEXT_MAX])
 
     if (p->path != NULL)
         snprintf(buf, ENDPOINT_TEXT_MAX, "unix:%s", p->path);
+    else if (p->addr.len == 0)
+        snprintf(buf, ENDPOINT_TEXT_MAX, "a Unix socket that was passed on");
     else
         snprintf(buf, ENDPOINT_TEXT_MAX, "%s", addr_text(&p->addr, addr));
     return buf;

@@ -88,3 +88,10 @@ int inherited_next(struct inherited *in, struct str name)
     }
     return -1;
 }
+
+void inherited_forget(struct inherited *in, int fd)
+{
+    for (size_t i = 0; i < in->count; i++)
+        if (in->sockets[i].fd == fd)
+            in->sockets[i].fd = -1;
+}

@@ -29,5 +29,7 @@ void inherited_done(struct inherited *in);
 /* The next socket that was not given away yet, now the caller's, or -1. `name` empty:
  * whatever its name. */
 int inherited_next(struct inherited *in, struct str name);
+/* The caller has `fd` by its number: it is no longer one of these. */
+void inherited_forget(struct inherited *in, int fd);
 
 #endif
