@@ -13,7 +13,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DEST
 install(CODE "
     set(WEIR_BINARY \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/weir)
     configure_file(${data}/weir.service.in ${PROJECT_BINARY_DIR}/weir.service @ONLY)")
-install(FILES ${PROJECT_BINARY_DIR}/weir.service DESTINATION lib/systemd/system)
+install(FILES ${PROJECT_BINARY_DIR}/weir.service ${data}/weir.socket
+        DESTINATION lib/systemd/system)
 
 function(weir_install_data file destination)
     if(EXISTS ${data}/${file})

@@ -399,6 +399,11 @@ bool audit_ready(const struct audit *a)
     return !atomic_load(&a->failing) && atomic_load(&a->used) < a->max / 2;
 }
 
+bool audit_failing(const struct audit *a)
+{
+    return atomic_load(&a->failing);
+}
+
 unsigned long audit_dropped(const struct audit *a)
 {
     return atomic_load(&a->dropped);

@@ -33,6 +33,8 @@ void audit_free(struct audit **a, double seconds);
 
 /* Whether a line more could be taken; always true with AUDIT_COUNT. */
 bool audit_ready(const struct audit *a);
+/* The last try to write was an error. */
+bool audit_failing(const struct audit *a);
 unsigned long audit_dropped(const struct audit *a);
 /* The file is opened again by its name (after rotation); on failure the old one stays.
  */

@@ -71,7 +71,7 @@ bool conn_in_tunnel(const struct conn *c)
 /* Bytes move from one side to the other: it may be old, but not idle. */
 static bool is_moving(const struct conn *c)
 {
-    return in_tunnel(c) || c->state == CONN_EXCHANGE;
+    return conn_in_tunnel(c) || c->state == CONN_EXCHANGE;
 }
 
 /* A tunnel in which one side has said its last may have a patience of its own. */

@@ -149,7 +149,8 @@ def test_install_copies_and_uninstall_leaves_nothing(tmp_path):
     assert os.access(prefix / "bin/weir", os.X_OK)
     unit = (prefix / "lib/systemd/system/weir.service").read_text()
     assert f"ExecStart={prefix}/bin/weir gateway -f" in unit
-    for path in ("share/man/man1/weir.1", "share/doc/weir/README.md"):
+    for path in ("share/man/man1/weir.1", "share/doc/weir/README.md",
+                 "lib/systemd/system/weir.socket"):  # fmt: skip
         assert (prefix / path).stat().st_size > 0
     (prefix / "share/man/man1/other.1").write_text("somebody else's")
     done = run("sh", SOURCE / "cmake/uninstall.sh", prefix)
@@ -166,5 +167,7 @@ def test_the_systemd_unit_is_one(tmp_path):
     text = (SOURCE / "proxy/data/weir.service.in").read_text()
     unit = tmp_path / "weir.service"
     unit.write_text(text.replace("@WEIR_BINARY@", "/bin/true"))
-    done = run("systemd-analyze", "verify", "--man=no", unit)
+    socket = tmp_path / "weir.socket"
+    socket.write_text((SOURCE / "proxy/data/weir.socket").read_text())
+    done = run("systemd-analyze", "verify", "--man=no", unit, socket)
     assert done.returncode == 0 and not done.stderr, done.stderr

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -198,6 +199,15 @@ def test_end_without_connections(start, number):
     assert weir.stop(number) == 0
 
 
+def has_ended(sock):
+    try:
+        return sock.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
 def test_end_lets_active_tunnels_finish(gateway, server):
     """D13: what is idle is closed, what moves may go on."""
     there = server(echo)
@@ -210,25 +220,20 @@ def test_end_lets_active_tunnels_finish(gateway, server):
     active.send(b"a")
     assert active.read(1) == b"a"
     os.kill(weir.pid, signal.SIGTERM)
-    assert read_to_end(silent) == b""
     # It goes on as long as something moves, well beyond what counts as idle.
-    idle.sock.settimeout(0.05)
-    closed, end = False, time.monotonic() + 30
-    while not closed and time.monotonic() < end:
+    waiting, end = {silent, idle.sock}, time.monotonic() + 30
+    for sock in waiting:
+        sock.settimeout(0.05)
+    while waiting and time.monotonic() < end:
         active.send(b"b")
         assert active.read(1) == b"b"
-        try:
-            closed = idle.sock.recv(1) == b""
-        except ConnectionResetError:
-            closed = True
-        except TimeoutError:
-            pass
-    assert closed, "the idle tunnel was not closed"
+        waiting = {sock for sock in waiting if not has_ended(sock)}
+    assert not waiting, "what was idle was not closed"
     with pytest.raises(ConnectionRefusedError):
         weir.dial()
     active.close()
     assert weir.process.wait(timeout=20) == 0
-    assert "active_at_termination=2" in weir.log() or "active_at_termination=1" in weir.log()
+    assert re.search("active_at_termination=[23]", weir.log())
     assert len(weir.audit(2)) == 2
 
 

@@ -1,5 +1,6 @@
 """A name is looked up once, what comes back is judged, and that is what is dialled."""
 
+import os
 import threading
 import time
 
@@ -171,8 +172,8 @@ def test_a_silent_name_stalls_nobody_else(place):
     for thread in threads:
         thread.join(30)
     assert answers == [504] * many
-    # Each type was sent again a few times, however many waited.
-    assert max(place.asked("silent.names.test")) <= 4
+    # Each type was sent again a few times by each worker, however many waited.
+    assert max(place.asked("silent.names.test")) <= 4 * os.cpu_count()
 
 
 def test_a_family_that_is_silent_does_not_take_the_other_down(place):

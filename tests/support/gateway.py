@@ -6,10 +6,12 @@ import signal
 import socket
 import subprocess
 
+from .admin import Admin
 from .program import assert_sane, merged, weir_path
 from .tunnel import Tunnel, read_to_end
 from .wait import wait_until
 
+ADMIN = re.compile(r"admin on (?:127\.0\.0\.1|\[::1\]):(\d+)")
 LISTENING = re.compile(r"listening on (?:127\.0\.0\.1|0\.0\.0\.0):(\d+)")
 # Nobody answers there, so a lookup fails at once and no question leaves the machine.
 NO_RESOLVER = {"servers": ["127.0.0.1:9"]}
@@ -113,6 +115,33 @@ class Gateway:
         for event in events:
             assert AUDIT_KEYS <= event.keys(), f"audit line lacks keys: {event}"
         return events
+
+    def admin(self):
+        """The admin server, with "admin" in the gateway file; see support/admin.py."""
+        match = wait_until(lambda: ADMIN.search(self.log()), START_TIMEOUT, self.log)
+        return Admin(int(match.group(1)))
+
+    def write(self, settings):
+        """The gateway file anew, at once as an editor does it."""
+        new = self.folder / "gateway.json.new"
+        new.write_text(settings if isinstance(settings, str) else json.dumps(settings, indent=1))
+        new.rename(self.file)
+
+    def settings(self):
+        return json.loads(self.file.read_text())
+
+    def generation(self):
+        """The last one that all workers have."""
+        said = re.findall(r"generation (\d+) holds", self.log())
+        return int(said[-1]) if said else 1
+
+    def reload(self, settings=None, timeout=30):
+        """SIGHUP, after the file was written anew, and waits until it holds."""
+        before = self.generation()
+        if settings is not None:
+            self.write(settings)
+        self.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: self.generation() > before, timeout, self.log)
 
     def dial(self, timeout=5, port=None):
         """A plain connection to the gateway."""

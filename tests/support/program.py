@@ -7,7 +7,7 @@ import subprocess
 SOURCE = pathlib.Path(
     os.environ.get("WEIR_SOURCE") or pathlib.Path(__file__).resolve().parents[2]
 )
-COMPLAINTS = ("AddressSanitizer", "LeakSanitizer", "runtime error:", "Assertion `")
+COMPLAINTS = ("AddressSanitizer", "LeakSanitizer", "ThreadSanitizer", "runtime error:", "Assertion `")
 
 
 def weir_path():
