@@ -29,7 +29,7 @@ bool plain_begin(struct conn *c, const struct http_head *head)
         p->exchange.last = true;
         return false;
     }
-    p->exchange.last |= c->plains + 1 >= PLAINS_MAX;
+    p->exchange.last |= c->plains + 1 >= PLAINS_MAX || c->session->core->ending;
     p->fresh = !exchange_repeatable(&p->exchange);
     return true;
 }
