@@ -230,9 +230,6 @@ class Site:
         self.port = self.server.port
         self.url = f"http://localhost:{self.port}"
         allowed = [f"localhost:{self.port}", *more.pop("allowed", [])]
-        # Each worker keeps connections to servers of its own, and which one serves a
-        # client is the kernel's affair.
-        more["extra"] = {"workers": 1, **more.get("extra", {})}
         self.weir = gateway({"allowedDomains": allowed, **more.pop("network", {})}, **more)
 
     def client(self):
