@@ -78,7 +78,9 @@ def test_a_connection_may_log_in_after_a_refusal(fleet, token_file):
         assert sock.recv(5) == b"hello"
 
 
-RECORDED = sorted(DATA.glob("*407*.bin"))
+RECORDED_ALL = sorted(DATA.glob("*407*.bin"))
+RECORDED = [path for path in RECORDED_ALL if b"CONNECT " in path.read_bytes()]
+RECORDED_PLAIN = [path for path in RECORDED_ALL if path not in RECORDED]
 RECORDED_HEAD = re.compile(rb"CONNECT (\S+) HTTP/1\.[01]\r\n(?:[^\r\n]+\r\n)*\r\n")
 RECORDED_LOGIN = re.compile(rb"Proxy-Authorization: Basic \S+")
 
@@ -101,6 +103,21 @@ def test_PRO_04_recorded_clients_log_in(fleet, token_file, path):
     for head, wanted in heads:
         said = gate.weir_answer(head)
         assert said.startswith(b"HTTP/1.1 %d " % wanted), (head, said)
+
+
+@pytest.mark.parametrize("path", RECORDED_PLAIN, ids=lambda path: path.stem)
+def test_PRO_04_recorded_plain_clients_log_in(gateway, server, token_file, path):
+    clients = [{"name": "sb", "tokenFile": token_file("sb", TOKENS["ci"])}]
+    at = Site(gateway, server, extra={"clients": clients})
+    heads = re.findall(rb"GET http://[^/]+(/\S+) HTTP/1\.1\r\n((?:[^\r\n]+\r\n)*)\r\n",
+                       path.read_bytes())  # fmt: skip
+    assert heads
+    with at.client() as client:
+        for place, fields in heads:
+            fields = RECORDED_LOGIN.sub(basic("sb", TOKENS["ci"]).strip().encode(), fields)
+            wanted = 200 if b"Proxy-Authorization: " in fields else 407
+            line = f"GET {at.url}{place.decode()} HTTP/1.1\r\n".encode()
+            assert client.ask(line + fields + b"\r\n").status == wanted
 
 
 def test_PRO_04_git_asks_once_without_credentials(fleet, token_file):
@@ -381,4 +398,4 @@ def test_the_gateway_is_nobodys_target(fleet):
     with sock:
         sock.sendall(f"CONNECT 127.0.0.1:{gate.weir.port} HTTP/1.1\r\n\r\n".encode())
         assert read_answer(sock).startswith(b"HTTP/1.1 403 ")
-    assert gate.weir.audit(2)[-1]["reason"] == "address-own"
+    assert "address-own" in {line["reason"] for line in gate.weir.audit(2)}
