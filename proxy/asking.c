@@ -21,8 +21,7 @@ static enum step settle(struct conn *c, bool granted, unsigned status, const cha
 
     c->granted = granted;
     if (c->plain != NULL)
-        c->keep = plain_may_drop(c->plain) && c->wrong_logins < WRONG_LOGINS_MAX &&
-                  !c->crowded;
+        c->keep = plain_may_drop(c->plain) && c->wrong_logins < WRONG_LOGINS_MAX;
     if (granted)
         c->front->answer(&c->out, &yes);
     else if (why != NULL)
@@ -106,6 +105,17 @@ static enum step drop_stranger(struct conn *c)
     return conn_enter(c, CONN_END);
 }
 
+/* Over ssh even a stranger is told why a host is denied by the list that holds for all:
+ * there is no other way to say that it will never be opened. */
+static enum step refuse_nameless(struct conn *c)
+{
+    if (c->request.target.port == REFUSAL_SSH_PORT &&
+        !request_judge_target(&c->request, c->session) &&
+        request_own_words(&c->request, c->session).n > 0)
+        return asking_deny(c);
+    return asking_refuse(c, REASON_AUTH, 407, "the proxy wants credentials");
+}
+
 static enum step step_understood(struct conn *c, const struct front_asked *asked)
 {
     struct request *r = &c->request;
@@ -126,7 +136,7 @@ static enum step step_understood(struct conn *c, const struct front_asked *asked
             break;
         }
     } else if (c->login_wanted) {
-        return asking_refuse(c, REASON_AUTH, 407, "the proxy wants credentials");
+        return refuse_nameless(c);
     }
     if (c->crowded)
         return asking_refuse(c, REASON_LIMIT, 503,
@@ -181,7 +191,11 @@ static enum step understand(struct conn *c)
     r->event.front = asked.form;
     r->target = asked.target;
     r->event.raw = asked.raw;
-    return asking_refuse(c, asked.reason, asked.status, asked.why);
+    if (asked.reply.n == 0)
+        return asking_refuse(c, asked.reason, asked.status, asked.why);
+    request_refuse(r, asked.reason);
+    buf_add(&c->out, asked.reply);
+    return conn_enter(c, CONN_ANSWER);
 }
 
 /* What a front says while it is asked. A client that does not take these few bytes gets

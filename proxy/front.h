@@ -42,7 +42,8 @@ struct front_asked {
     struct str raw; /* FRONT_REFUSED for a malformed host: what was sent, a view into
                      * the arena, at most 64 bytes; else empty */
     struct login login;           /* FRONT_LOGIN; and FRONT_DONE of HTTP */
-    struct str reply;             /* FRONT_REPLY: a constant, or in the arena */
+    struct str reply;             /* FRONT_REPLY: a constant, or in the arena. Also of
+                                   * FRONT_REFUSED: stands for answer() unless empty */
     const struct http_head *head; /* FRONT_DONE: a plain request, in the arena, whose
                                    * body follows; NULL: a tunnel is asked for */
 };
@@ -56,8 +57,6 @@ struct front_answer {
                      * and invisible runs become a blank, <> dropped, at most 500
                      * bytes, others than ASCII become ? in a status phrase */
     const struct target *target; /* NULL when none was understood */
-    const char *label; /* in front of "network.…" in the settings: "clients[2]."; NULL:
-                        * nothing */
     const char *error; /* the error type of RFC 9209 2.3 when the caller knows it better
                         * than reason and status tell, "connection_refused"; or NULL */
     bool keep;         /* when not: the client may ask again on this connection */
@@ -72,11 +71,12 @@ struct front {
                               size_t *used);
     /* The last word before the tunnel, or before the close. */
     void (*answer)(struct buf *out, const struct front_answer *answer);
-    /* The answer to FRONT_LOGIN; NULL when parse() never returns that. */
+    /* The answer to FRONT_LOGIN. NULL: whoever asks says who he is with each request,
+     * and may say it again when that was wrong. */
     void (*logged_in)(struct buf *out, bool ok);
 };
 
-extern const struct front front_http;
+extern const struct front front_http, front_socks4, front_socks5;
 
 /* "SSH-2.0-…" banner and SSH_MSG_DISCONNECT with `why`, in clear (RFC 4253 4.2, 11.1):
  * for a denied CONNECT to port 22, where OpenSSH prints it. Only an explicit reason of

@@ -25,14 +25,29 @@ static void on_warning(void *owner, const char *text)
     w->warn(w->owner, whole);
 }
 
+/* What is denied to all is denied to them in the same words. */
+static bool load_nobody(struct config *c, const struct policy_layer *shared,
+                        struct err *e)
+{
+    struct json_doc *nothing = NULL;
+    struct policy_layer layers[] = {*shared, {.label = ""}};
+    bool good = json_parse(STR("{\"allowedDomains\": []}"), JSON_SETTINGS, &nothing, e);
+
+    layers[1].doc = nothing;
+    layers[1].network = nothing != NULL ? json_root(nothing) : NULL;
+    good = good && policy_load(layers, sizeof layers / sizeof *layers, NULL, NULL,
+                               &c->nobody, e);
+    json_free(&nothing);
+    return good;
+}
+
 static bool load_shared(struct config *c, struct warned *w, struct err *e)
 {
     struct policy_layer layer = {
         .label = "", .doc = c->settings.doc, .network = c->settings.network};
-    struct policy_layer none = {.label = "", .doc = c->settings.doc};
 
     return policy_load(&layer, 1, on_warning, w, &c->policy, e) &&
-           policy_load(&none, 1, NULL, NULL, &c->nobody, e);
+           load_nobody(c, &layer, e);
 }
 
 static bool load_client(struct config *c, size_t index, struct warned *w, struct err *e)

@@ -19,7 +19,8 @@ struct config {
     atomic_uint refs;
     struct gateway_settings settings;
     struct policy *policy; /* of `network`: for all, when there are no clients */
-    struct policy *nobody; /* allows nothing: of those who are no client */
+    struct policy *nobody; /* the same, but allows nothing: of those who are no
+                            * client */
     struct config_client *clients; /* as many and in the order of the settings */
     struct radix *by_address;      /* of the clients that only an address tells */
     bool tokens;                   /* some client has one */

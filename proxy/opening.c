@@ -6,8 +6,8 @@ static const struct opening {
     const char *form;          /* for the audit */
     const char *why;
 } openings[] = {
-    {4, NULL, "socks4", "SOCKS 4 is not spoken here; use HTTP CONNECT"},
-    {5, NULL, "socks5", "SOCKS 5 is not spoken here yet; use HTTP CONNECT"},
+    {4, &front_socks4, "socks4", NULL},
+    {5, &front_socks5, "socks5", NULL},
     {22, NULL, "tls", "TLS to the proxy is not spoken here; name it with http://"},
 };
 

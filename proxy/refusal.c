@@ -1,7 +1,5 @@
 #include "proxy/refusal.h"
 
-enum { SSH_PORT = 22 };
-
 static unsigned status_of(enum reason reason)
 {
     switch (reason) {
@@ -26,18 +24,17 @@ static bool write_ssh(struct buf *out, const struct front *front,
     struct front_answer answer = {.ok = true, .target = &r->target};
     struct str own = request_own_words(r, s);
 
-    if (r->plain || r->target.port != SSH_PORT || own.n == 0)
+    if (r->plain || r->target.port != REFUSAL_SSH_PORT || own.n == 0)
         return false;
     front->answer(out, &answer);
     return front_ssh_refusal(out, own);
 }
 
-static void write_answer(struct buf *out, const struct front *front,
-                         const struct request *r, unsigned status, struct str why,
-                         bool keep, const char *label)
+void refusal_write_as(struct buf *out, const struct front *front,
+                      const struct request *r, unsigned status, struct str why,
+                      bool keep)
 {
     struct front_answer answer = {
-        .label = label,
         .status = status,
         .reason = r->event.verdict.reason,
         .why = why,
@@ -52,18 +49,10 @@ static void write_answer(struct buf *out, const struct front *front,
     front->answer(out, &answer);
 }
 
-void refusal_write_as(struct buf *out, const struct front *front,
-                      const struct request *r, unsigned status, struct str why,
-                      bool keep)
-{
-    write_answer(out, front, r, status, why, keep, NULL);
-}
-
 void refusal_write(struct buf *out, const struct front *front, const struct request *r,
                    const struct session *s, bool keep)
 {
     if (!write_ssh(out, front, r, s))
-        write_answer(out, front, r, status_of(r->event.verdict.reason),
-                     request_why(r, s), keep,
-                     policy_remedy_label(s->policy, &r->event.verdict));
+        refusal_write_as(out, front, r, status_of(r->event.verdict.reason),
+                         request_why(r, s), keep);
 }

@@ -5,6 +5,9 @@
 #include "proxy/front.h"
 #include "proxy/request.h"
 
+/* Where a denial is told in words of the user's (front_ssh_refusal()). */
+enum { REFUSAL_SSH_PORT = 22 };
+
 /* The verdict of `r` refuses: puts the answer into `out`. `front` NULL is HTTP. `keep`:
  * the client may ask again. */
 void refusal_write(struct buf *out, const struct front *front, const struct request *r,

@@ -15,9 +15,6 @@ static const char *foreign(struct str in)
     case 0x16:
         return "this is a TLS hello: the proxy is to be reached by http://, not "
                "https://";
-    case 0x04:
-    case 0x05:
-        return "this is SOCKS, which is not spoken here";
     case '\r':
     case '\n':
         return "too many empty lines, or a line end that is not CR LF, before the "

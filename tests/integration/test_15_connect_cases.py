@@ -135,13 +135,15 @@ def test_BYP_01_bytes_that_no_name_has(doorway):
 
 
 def test_BYP_01_by_socks(doorway):
-    """SOCKS comes later; until then all of it is refused before a name is read."""
+    """SOCKS 4a ends the name at the NUL: what is in front of it is what is judged."""
     door = doorway(allowedDomains=["*.google.com"])
     name = b"attacker.example\0.google.com"
     asked = b"\x05\x01\x00\x05\x01\x00\x03" + bytes([len(name)]) + name + b"\x00\x50"
-    for data in (asked, b"\x04\x01\x00\x50\x00\x00\x00\x01\0" + name + b"\0"):
-        door.refused(data, 400)
-    assert {line["reason"] for line in door.untouched()} == {"not-supported"}
+    assert door.answer(asked)[0] == b"\x05\x00" + b"\x05\x01\x00\x01" + bytes(6)
+    asked = b"\x04\x01\x00\x50\x00\x00\x00\x01\0" + name + b"\0"
+    assert door.answer(asked)[0] == b"\x00\x5b" + bytes(6)
+    reasons = [line["reason"] for line in door.untouched()]
+    assert sorted(reasons) == ["malformed-host", "not-on-allow-list"]
 
 
 @pytest.mark.parametrize("allowed", [[], ["evil.test"], ["[::1]", "a.denied.test"]])
@@ -187,7 +189,11 @@ def test_BYP_07_every_way_is_refused(doorway):
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0",
     ]  # fmt: skip
     for way in ways:
-        door.refused(way, 400, 403, 501)
+        if way[0] in (4, 5):
+            said = door.answer(way)[0]
+            assert said.removeprefix(b"\x05\x00")[1] in (0x02, 0x5B), (way, said)
+        else:
+            door.refused(way, 400, 403, 501)
     door.untouched()
 
 

@@ -286,9 +286,7 @@ def test_F21_methods(door):
 
 
 FOREIGN = {
-    "socks5": b"\x05\x01\x00", "socks4": b"\x04\x01\x01\xbb\x7f\0\0\x01\0",
     "tls": b"\x16\x03\x01\x00\x05\x01",
-    "socks5, then http": b"\x05CONNECT good.test:443 HTTP/1.1\r\n\r\n",
     "ssh": b"SSH-2.0-x\r\n",
     "proxy v1": b"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n" + head("good.test:443"),
     "proxy v1, unknown": b"PROXY UNKNOWN\r\n",

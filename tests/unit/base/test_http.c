@@ -144,8 +144,8 @@ static const struct bad_row {
     /* other protocols */
     {STR("\x16\x03\x01\x02\x00\x01"), "TLS"},
     {STR("\x16"), "TLS"},
-    {STR("\x05\x01\x00"), "SOCKS"},
-    {STR("\x04\x01\x01\xbb\x7f\x00\x00\x01\x00"), "SOCKS"},
+    {STR("\x05\x01\x00"), "not HTTP"},
+    {STR("\x04\x01\x01\xbb\x7f\x00\x00\x01\x00"), "not HTTP"},
     {STR("SSH-2.0-OpenSSH_9.2p1\r\n"), ""},
     {STR("\x80\x2e\x01\x03\x01"), "not HTTP"},
     {STR("\0"), "not HTTP"},
