@@ -24,10 +24,8 @@ class Fleet:
         dns = dns_server({name: ["127.0.0.1"] for name in names})
         network.setdefault("allowedDomains", ["all.test", f"127.0.0.1:{self.port}"])
         limits = network.pop("limits", {})
-        listen = network.pop("listen", ["127.0.0.1:0"])
-        self.weir = gateway(
-            network, resolver=dns, extra={"clients": clients}, limits=limits, listen=listen
-        )
+        extra = {"clients": clients, "workers": network.pop("workers", 1)}
+        self.weir = gateway(network, resolver=dns, extra=extra, limits=limits)
 
     def ask(self, host="all.test", login="", source="127.0.0.1"):
         """The answer to a CONNECT, and the connection."""
