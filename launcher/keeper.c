@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,62 +12,114 @@
 #include "launcher/tree.h"
 #include "proxy/base/fd.h"
 
-/* What gives a name to a file. That one loses its name is no concern. */
-enum { GIVES_NAME = IN_CREATE | IN_MOVED_TO };
-enum { EVENTS_BYTES = 16 * 1024, TRIES = 100 };
+enum { TRIES = 100 };
 /* Of <linux/stat.h>: what is looked at is the root of a mount. */
 #define MOUNT_ROOT 0x00002000u
 
-/* The folder of mount `at`, below the root: "." for that itself. */
-static void folder_of(const struct plan *plan, size_t at, char out[PATH_MAX])
+/* Of a path: how much of it is its folder. */
+static size_t folder_length(const char *path)
 {
-    const char *path = plan->access.mounts[at].path + 1;
-    const char *slash = strrchr(path, '/');
+    return (size_t)(strrchr(path, '/') - path);
+}
 
-    if (slash == NULL)
-        snprintf(out, PATH_MAX, ".");
+/* Any order does, as long as the mounts of a folder stand together. */
+static int by_folder(const void *left, const void *right)
+{
+    const struct access_mount *a = *(const struct access_mount *const *)left;
+    const struct access_mount *b = *(const struct access_mount *const *)right;
+    size_t len = folder_length(a->path), other = folder_length(b->path);
+
+    if (len != other)
+        return len < other ? -1 : 1;
+    return memcmp(a->path, b->path, len);
+}
+
+/* Fills in `folders` and `examples`, and returns how many folders there are. */
+static size_t find_folders(struct keeper *k)
+{
+    const struct access_list *list = &k->plan->access;
+    const struct access_mount **sorted = malloc(list->mount_count * sizeof *sorted);
+    size_t count = 0;
+
+    if (sorted == NULL)
+        abort();
+    for (size_t i = 0; i < list->mount_count; i++)
+        sorted[i] = &list->mounts[i];
+    qsort(sorted, list->mount_count, sizeof *sorted, by_folder);
+    for (size_t i = 0; i < list->mount_count; i++) {
+        size_t mount = (size_t)(sorted[i] - list->mounts);
+
+        if (i == 0 || by_folder(&sorted[i - 1], &sorted[i]) != 0)
+            k->examples[count++] = mount;
+        k->folders[mount] = count - 1;
+    }
+    free(sorted);
+    return count;
+}
+
+void keeper_init(struct keeper *k, const struct plan *plan)
+{
+    *k = (struct keeper){.names.fd = -1, .host = -1, .plan = plan};
+}
+
+static void *room(size_t count, size_t size)
+{
+    void *made = calloc(count, size);
+
+    if (made == NULL)
+        abort();
+    return made;
+}
+
+/* Names are seen from the root that is the current folder. */
+static bool watch(struct keeper *k, size_t folder, struct err *e)
+{
+    const char *path = k->plan->access.mounts[k->examples[folder]].path;
+    size_t len = folder_length(path);
+    char name[PATH_MAX];
+
+    if (len == 0)
+        snprintf(name, sizeof name, ".");
     else
-        snprintf(out, PATH_MAX, "%.*s", (int)(slash - path), path);
+        snprintf(name, sizeof name, "%.*s", (int)len - 1, path + 1);
+    return namewatch_set(&k->names, folder, name, e);
 }
 
-/* A folder that may not be read, or that is gone, is left out. `root` is in front. */
-static bool watch(struct keeper *k, size_t at, const char *root)
+static bool watch_all(struct keeper *k, size_t count, struct err *e)
 {
-    char folder[PATH_MAX], path[PATH_MAX + 1];
-
-    folder_of(k->plan, at, folder);
-    snprintf(path, sizeof path, "%s%s", root, folder);
-    k->watches[at] = inotify_add_watch(k->notify, path, GIVES_NAME | IN_ONLYDIR);
-    return k->watches[at] >= 0 || (errno != ENOSPC && errno != ENOMEM);
+    if (!namewatch_open(&k->names, count, e))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!watch(k, i, e))
+            return false;
+    return true;
 }
 
-bool keeper_open(struct keeper *k, const struct plan *plan, struct err *e)
+bool keeper_start(struct keeper *k, struct err *e)
 {
-    size_t count = plan->access.mount_count;
+    size_t count = k->plan->access.mount_count;
 
-    *k = (struct keeper){.notify = -1, .host = -1, .plan = plan};
+    if (chdir("/") != 0)
+        return err_sys(e, "cannot go to \"/\"");
     if (count == 0)
         return true;
-    k->watches = calloc(count, sizeof *k->watches);
-    if (k->watches == NULL)
-        abort();
-    k->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (k->notify < 0)
-        return err_sys(e, "cannot watch the names of protected files; the limit is "
-                          "fs.inotify.max_user_instances");
-    for (size_t i = 0; i < count; i++)
-        if (!watch(k, i, "/"))
-            return err_sys(e, "cannot watch the names of protected files; the limit is "
-                              "fs.inotify.max_user_watches");
-    return true;
+    k->folders = room(count, sizeof *k->folders);
+    k->examples = room(count, sizeof *k->examples);
+    k->due = room(count, sizeof *k->due);
+    k->stale = room(count, sizeof *k->stale);
+    return watch_all(k, find_folders(k), e) ||
+           err_wrap(e, "cannot watch the names of protected files");
 }
 
 void keeper_done(struct keeper *k)
 {
-    fd_close(&k->notify);
+    namewatch_done(&k->names);
     fd_close(&k->host);
-    free(k->watches);
-    k->watches = NULL;
+    free(k->folders);
+    free(k->examples);
+    free(k->due);
+    free(k->stale);
+    keeper_init(k, k->plan);
 }
 
 /* What is there now, which may be of another kind than what was. */
@@ -105,69 +156,69 @@ static bool try_put_back(const struct keeper *k, const struct masks *masks, size
            tree_add(k->plan, k->host, masks, at, sight.kind, e);
 }
 
-/* Its folder may be another one by now, and is watched before the look, so that what
- * comes after that look is an event. What is replaced under our hands fails, and is
- * looked at again. */
-static bool put_back(struct keeper *k, const struct masks *masks, size_t at,
+/* What is replaced under our hands fails, and is looked at again. */
+static bool put_back(const struct keeper *k, const struct masks *masks, size_t at,
                      struct err *e)
 {
-    if (!watch(k, at, ""))
-        return err_sys(e, "cannot watch its name");
     for (int i = 0; i < TRIES; i++)
         if (try_put_back(k, masks, at, e))
             return true;
     return false;
 }
 
-/* With all that lies in it: a folder that is new has no mounts in it either. */
-static bool put_all_back(struct keeper *k, const struct masks *masks, size_t at,
-                         struct err *e)
+static void on_name(void *owner, size_t folder, const char *name)
+{
+    struct keeper *k = owner;
+    const struct access_list *list = &k->plan->access;
+
+    for (size_t i = 0; i < list->mount_count; i++)
+        if ((folder == NAMEWATCH_ALL || k->folders[i] == folder) &&
+            (name == NULL || strcmp(name, strrchr(list->mounts[i].path, '/') + 1) == 0))
+            k->due[i] = true;
+}
+
+/* With each thing all that lies in it: a folder that is new has no mounts in it, and
+ * is not the one that was watched. */
+static void spread(struct keeper *k)
 {
     const struct access_list *list = &k->plan->access;
 
-    for (size_t i = at; i < list->mount_count &&
-                        path_within(list->mounts[i].path, list->mounts[at].path);
-         i++)
-        if (!put_back(k, masks, i, e))
+    for (size_t i = 0; i < list->mount_count; i++) {
+        long parent = list->mounts[i].parent;
+
+        k->due[i] = k->due[i] || (parent >= 0 && k->due[parent]);
+        if (k->due[i])
+            k->stale[k->folders[i]] = true;
+    }
+}
+
+/* Watches all before it looks at any, so that what comes after a look is told. */
+static bool renew(struct keeper *k, const struct masks *masks, struct err *e)
+{
+    size_t count = k->plan->access.mount_count;
+
+    for (size_t i = 0; i < k->names.count; i++)
+        if (k->stale[i] && !watch(k, i, e))
             return false;
-    return true;
-}
-
-static bool concerns(const struct keeper *k, const struct inotify_event *event,
-                     size_t at)
-{
-    const char *path = k->plan->access.mounts[at].path;
-
-    if ((event->mask & IN_Q_OVERFLOW) != 0)
-        return true;
-    return event->wd == k->watches[at] && event->len > 0 &&
-           strcmp(event->name, strrchr(path, '/') + 1) == 0;
-}
-
-static bool take(struct keeper *k, const struct masks *masks,
-                 const struct inotify_event *event, struct err *e)
-{
-    for (size_t i = 0; i < k->plan->access.mount_count; i++)
-        if (concerns(k, event, i) && !put_all_back(k, masks, i, e))
+    for (size_t i = 0; i < count; i++)
+        if (k->due[i] && !put_back(k, masks, i, e))
             return false;
     return true;
 }
 
 bool keeper_renew(struct keeper *k, const struct masks *masks, struct err *e)
 {
-    char events[EVENTS_BYTES]
-        __attribute__((aligned(__alignof__(struct inotify_event))));
-    ssize_t n = read(k->notify, events, sizeof events);
-    const struct inotify_event *event;
+    size_t count = k->plan->access.mount_count;
 
+    memset(k->due, 0, count * sizeof *k->due);
+    memset(k->stale, 0, count * sizeof *k->stale);
+    namewatch_read(&k->names, on_name, k);
+    spread(k);
     /* Names of folders are seen from the host's root, not through our own mounts. */
     if (fchdir(k->host) != 0)
         return err_sys(e, "cannot go to the host's root");
-    for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof *event + event->len)) {
-        event = (const struct inotify_event *)(events + at);
-        if (!take(k, masks, event, e))
-            return err_wrap(e, "what protects a file was lost, since the file was "
-                               "replaced, and cannot be put back");
-    }
-    return true;
+    return renew(k, masks, e) ||
+           err_wrap(e,
+                    "what protects a file was lost, since the file was replaced, and "
+                    "cannot be put back");
 }

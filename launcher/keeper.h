@@ -6,18 +6,23 @@
 #define LAUNCHER_KEEPER_H
 
 #include "launcher/masks.h"
+#include "launcher/namewatch.h"
 #include "launcher/plan.h"
 
 struct keeper {
-    int notify; /* readable when keeper_renew() is due; -1 when nothing is to be kept */
-    int host;   /* the root of the host's tree, from which copies are made; -1 so far */
-    int *watches; /* of the folder that mount i is in; -1 when it cannot be watched */
+    struct namewatch names; /* .fd: keeper_renew() is due; -1: nothing to be kept */
+    int host;          /* the root of the host's tree, from which copies are made; -1 */
+    size_t *folders;   /* of each mount: the number of the folder that it lies in */
+    size_t *examples;  /* of each folder: a mount in it */
+    bool *due, *stale; /* within keeper_renew(): mounts, folders */
     const struct plan *plan; /* borrowed */
 };
 
-/* To be called before the namespaces are made, so that nothing is missed and limits are
- * those of the user. On false *e has the remedy; keeper_done() is due either way. */
-bool keeper_open(struct keeper *k, const struct plan *plan, struct err *e);
+void keeper_init(struct keeper *k, const struct plan *plan);
+/* To be called before anything is mounted, so that nothing is missed, and in a mount
+ * namespace of the caller's own: open folders would keep the user from unmounting what
+ * they lie on. Goes to "/". On false *e has the remedy. */
+bool keeper_start(struct keeper *k, struct err *e);
 void keeper_done(struct keeper *k);
 
 /* Needs the right to mount. On false the sandbox must end: something lies bare. */

@@ -95,7 +95,7 @@ static bool offer(const struct launcher_ends *ends, int proxy, struct err *e)
 }
 
 static bool make_sandbox(const struct plan *plan, const struct launcher_ends *ends,
-                         struct masks *masks, int *root, struct err *e)
+                         struct masks *masks, struct keeper *keeper, struct err *e)
 {
     int proxy;
     bool good;
@@ -109,7 +109,8 @@ static bool make_sandbox(const struct plan *plan, const struct launcher_ends *en
     if (!privileges_die_with(ends->core))
         return err_set(e, "the core has gone");
     if (!privileges_map(plan->uid, plan->gid, e) || !netns_raise_loopback(e) ||
-        !netns_listen(&proxy, e) || !tree_make(plan, masks, root, e)) {
+        !netns_listen(&proxy, e) || !keeper_start(keeper, e) ||
+        !tree_make(plan, masks, &keeper->host, e)) {
         add_apparmor_hint(e);
         return false;
     }
@@ -132,8 +133,8 @@ static void become(const struct plan *plan, const struct launcher_ends *ends,
                                     .umask = ends->umask};
 
     masks_init(&masks);
-    if (keeper_open(&keeper, plan, e) &&
-        make_sandbox(plan, ends, &masks, &keeper.host, e))
+    keeper_init(&keeper, plan);
+    if (make_sandbox(plan, ends, &masks, &keeper, e))
         supervisor_run(&supervisor, e);
     keeper_done(&keeper);
     masks_done(&masks);

@@ -209,7 +209,7 @@ static void watch(const struct supervisor *s, struct children *c, int signals)
 {
     struct pollfd watched[3] = {{.fd = s->leash, .events = POLLIN},
                                 {.fd = signals, .events = POLLIN},
-                                {.fd = s->keeper->notify, .events = POLLIN}};
+                                {.fd = s->keeper->names.fd, .events = POLLIN}};
 
     while (collect(s, c)) {
         if (poll(watched, 3, -1) < 0 && errno != EINTR)
@@ -258,7 +258,7 @@ bool supervisor_run(const struct supervisor *s, struct err *e)
     }
     release_stdio();
     /* What it had was for making the sandbox. Signals to its children need none. */
-    if (s->keeper->notify < 0 ? !privileges_drop(e) : !privileges_drop_to_mounts(e)) {
+    if (s->keeper->names.fd < 0 ? !privileges_drop(e) : !privileges_drop_to_mounts(e)) {
         kill(c.init, SIGKILL);
         return false;
     }

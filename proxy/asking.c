@@ -21,7 +21,8 @@ static enum step settle(struct conn *c, bool granted, unsigned status, const cha
 
     c->granted = granted;
     if (c->plain != NULL)
-        c->keep = plain_may_drop(c->plain) && c->wrong_logins < WRONG_LOGINS_MAX;
+        c->keep = plain_may_drop(c->plain) && c->wrong_logins < WRONG_LOGINS_MAX &&
+                  !c->crowded;
     if (granted)
         c->front->answer(&c->out, &yes);
     else if (why != NULL)

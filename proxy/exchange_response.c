@@ -1,7 +1,11 @@
 #include "proxy/exchange_response.h"
 
+/* Interim answers that came just before are dropped with it: none of them has been sent
+ * in part, or nothing would have been read. */
 static enum exchange_status bad(struct exchange *x, const char *error, const char *why)
 {
+    if (!x->responded)
+        buf_done(&x->to_client);
     return exchange_fail(x, 502, REASON_BAD_RESPONSE, error, why);
 }
 

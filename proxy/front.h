@@ -57,6 +57,8 @@ struct front_answer {
                      * and invisible runs become a blank, <> dropped, at most 500
                      * bytes, others than ASCII become ? in a status phrase */
     const struct target *target; /* NULL when none was understood */
+    const char *label; /* in front of "network.…" in the settings: "clients[2]."; NULL:
+                        * nothing */
     const char *error; /* the error type of RFC 9209 2.3 when the caller knows it better
                         * than reason and status tell, "connection_refused"; or NULL */
     bool keep;         /* when not: the client may ask again on this connection */

@@ -75,6 +75,7 @@ static void write_authority(const struct target *t, char out[AUTHORITY_MAX])
 static void write_remedy(const struct front_answer *answer, const char *authority,
                          char *out, size_t size)
 {
+    const char *label = answer->label != NULL ? answer->label : "";
     bool is_name = answer->target->kind == HOST_NAME;
 
     out[0] = '\0';
@@ -82,10 +83,12 @@ static void write_remedy(const struct front_answer *answer, const char *authorit
         return;
     switch (answer->reason) {
     case REASON_DENY_LIST:
-        snprintf(out, size, "To allow it, take it out of network.deniedDomains.\n");
+        snprintf(out, size, "To allow it, take it out of %snetwork.deniedDomains.\n",
+                 label);
         return;
     case REASON_ADDRESS_LISTED:
-        snprintf(out, size, "The address is in network.deniedResolvedAddresses.\n");
+        snprintf(out, size, "The address is in %snetwork.deniedResolvedAddresses.\n",
+                 label);
         return;
     case REASON_ADDRESS_LOOPBACK:
     case REASON_ADDRESS_LINK_LOCAL:
@@ -95,8 +98,8 @@ static void write_remedy(const struct front_answer *answer, const char *authorit
         if (is_name) {
             snprintf(out, size,
                      "To allow it, add that address with port %u, beside the name, to "
-                     "network.allowedDomains.\n",
-                     answer->target->port);
+                     "%snetwork.allowedDomains.\n",
+                     answer->target->port, label);
             return;
         }
         break;
@@ -110,8 +113,8 @@ static void write_remedy(const struct front_answer *answer, const char *authorit
                  "It cannot be allowed: names on the allow list have a dot in them.\n");
         return;
     }
-    snprintf(out, size, "To allow it, add \"%s\" to network.allowedDomains.\n",
-             authority);
+    snprintf(out, size, "To allow it, add \"%s\" to %snetwork.allowedDomains.\n",
+             authority, label);
 }
 
 static void write_body(const struct front_answer *answer, const char *why,

@@ -30,11 +30,12 @@ static bool write_ssh(struct buf *out, const struct front *front,
     return front_ssh_refusal(out, own);
 }
 
-void refusal_write_as(struct buf *out, const struct front *front,
-                      const struct request *r, unsigned status, struct str why,
-                      bool keep)
+static void write_answer(struct buf *out, const struct front *front,
+                         const struct request *r, unsigned status, struct str why,
+                         bool keep, const char *label)
 {
     struct front_answer answer = {
+        .label = label,
         .status = status,
         .reason = r->event.verdict.reason,
         .why = why,
@@ -49,10 +50,18 @@ void refusal_write_as(struct buf *out, const struct front *front,
     front->answer(out, &answer);
 }
 
+void refusal_write_as(struct buf *out, const struct front *front,
+                      const struct request *r, unsigned status, struct str why,
+                      bool keep)
+{
+    write_answer(out, front, r, status, why, keep, NULL);
+}
+
 void refusal_write(struct buf *out, const struct front *front, const struct request *r,
                    const struct session *s, bool keep)
 {
     if (!write_ssh(out, front, r, s))
-        refusal_write_as(out, front, r, status_of(r->event.verdict.reason),
-                         request_why(r, s), keep);
+        write_answer(out, front, r, status_of(r->event.verdict.reason),
+                     request_why(r, s), keep,
+                     policy_remedy_label(s->policy, &r->event.verdict));
 }

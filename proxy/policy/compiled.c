@@ -83,6 +83,16 @@ const char *policy_rule_text(const struct policy *p, const struct rule *r, char 
     return buf;
 }
 
+const char *policy_remedy_label(const struct policy *p, const struct verdict *v)
+{
+    bool denies = v->reason == REASON_DENY_LIST || v->reason == REASON_ADDRESS_LISTED;
+    unsigned level =
+        denies && v->generation == p->generation ? v->rule.level : p->allow_level;
+
+    return level < POLICY_LAYERS_MAX && p->labels[level] != NULL ? p->labels[level]
+                                                                 : "";
+}
+
 struct str policy_rule_entry(const struct policy *p, const struct rule *r)
 {
     const struct entry *entry = entries_find(&p->entries, r);

@@ -171,6 +171,9 @@ struct verdict policy_check_hello(const struct policy *p, const struct target *t
 /* "network.deniedDomains[3]" with its label; "" for RULE_NONE. */
 const char *policy_rule_text(const struct policy *p, const struct rule *r, char *buf,
                              size_t size);
+/* The label of the layer that somebody would change to have it allowed: whose deny list
+ * has the entry, else whose allow list counts. Lives as long as p. */
+const char *policy_remedy_label(const struct policy *p, const struct verdict *v);
 /* The entry as the user wrote it; empty when there is none. Lives as long as p. */
 struct str policy_rule_entry(const struct policy *p, const struct rule *r);
 /* The user's reason (deniedDomainReasons) for a deny entry; empty when there is none.

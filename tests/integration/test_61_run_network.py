@@ -39,14 +39,16 @@ def test_curl(box, web):
 
 
 @needs("curl")
-def test_curl_plain_http_is_not_proxied_yet(box, http_server):
+def test_curl_plain_http(box, http_server):
     server = http_server({"/": b"hello"})
-    done = box.run(*allow(server.port), "curl", "-sS", "--noproxy", "none.example", "-f",
-                   f"http://127.0.0.1:{server.port}/")  # fmt: skip
-    assert done.returncode != 0 and server.requests == []
-    done = box.run(*allow(server.port), "curl", "-sS", "--noproxy", "none.example", "-p", "-f",
-                   f"http://127.0.0.1:{server.port}/")  # fmt: skip
-    assert done.stdout == "hello"
+    fetch = ["curl", "-sS", "--noproxy", "none.example", "-f"]
+    url = f"http://127.0.0.1:{server.port}/"
+    for way in ([], ["-p"]):
+        assert box.run(*allow(server.port), *fetch, *way, url).stdout == "hello"
+    assert len(server.requests) == 2
+    done = box.run(*fetch, url, quiet=False)
+    assert done.returncode == 22 and f"127.0.0.1:{server.port}" in done.stderr
+    assert len(server.requests) == 2
 
 
 @needs("git")

@@ -15,7 +15,7 @@ def count_descriptors(weir):
 
 def test_many(gateway, echo_server):
     port = echo_server()
-    weir = gateway({"allowedDomains": [f"127.0.0.1:{port}"]})
+    weir = gateway({"allowedDomains": [f"127.0.0.1:{port}"]}, extra={"workers": 3})
     failures = []
 
     def one(i):

@@ -191,7 +191,7 @@ def test_no_descriptors_at_all(gateway, echo_server):
     """Something else in the process has eaten them: accepting rests, without spinning, and
     goes on when there are some again."""
     port = echo_server()
-    weir = gateway({"allowedDomains": [f"127.0.0.1:{port}"]}, extra={"workers": 1})
+    weir = gateway({"allowedDomains": [f"127.0.0.1:{port}"]})
     assert served(weir, port) and weir.audit()
     before = descriptors(weir)
     limit = resource.prlimit(weir.pid, resource.RLIMIT_NOFILE)

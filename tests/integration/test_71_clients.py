@@ -252,6 +252,21 @@ def test_each_client_has_its_own_policy(many):
         assert line.get("rule") == rule, line
 
 
+@pytest.mark.parametrize(
+    "client, host, remedy",
+    [
+        ("plain", "ci.test", 'add "ci.test:{}" to network.allowedDomains'),
+        ("ci", "all.test", 'add "all.test:{}" to clients[1].network.allowedDomains'),
+        ("ci", "evil.test", "take it out of network.deniedDomains"),
+        ("lab", "all.test", "take it out of clients[2].network.deniedDomains"),
+    ],
+)
+def test_the_remedy_names_the_list_that_counts(many, client, host, remedy):
+    gate = many()
+    said = gate.answer(host, source=f"127.0.0.{SOURCES[client]}").decode()
+    assert f"To allow it, {remedy.format(gate.port)}.\n" in said
+
+
 def test_check_answers_for_a_client(weir, many):
     gate = many()
     file = str(gate.weir.file)
@@ -329,6 +344,26 @@ def test_each_plain_request_says_who_asks(gateway, server, token_file):
     # No server's connection is shared by two clients, and none hears of the login.
     assert at.server.connections == 2
     assert b"roxy-" not in b"".join(at.script.heard)
+
+
+def test_too_many_plain_requests_of_a_client_end(gateway, server, token_file):
+    """One that is over the limit holds no place for another try."""
+    clients = [{"name": "ci", "tokenFile": token_file("ci", TOKENS["ci"])}]
+    at = Site(
+        gateway, server, extra={"clients": clients, "limits": {"connectionsPerClient": 2}}
+    )
+    asks = get(at.url, field_of("ci", TOKENS["ci"]))
+    with at.client() as first:
+        assert first.ask(asks).status == 200
+        source = ("127.0.0.2", 0)
+        with socket.create_connection(("127.0.0.1", at.weir.port), 10, source) as second:
+            second.sendall(asks)
+            assert b" 200 " in second.recv(100)
+            third = ("127.0.0.3", 0)
+            with socket.create_connection(("127.0.0.1", at.weir.port), 10, third) as sock:
+                sock.sendall(asks)
+                assert b"HTTP/1.1 503 this client has too many" in read_to_end(sock)
+        assert first.ask(asks).status == 200
 
 
 def test_what_follows_a_refused_login_is_no_request(gateway, server, token_file):

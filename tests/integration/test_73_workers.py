@@ -24,7 +24,7 @@ def place(gateway, echo_server):
 
 
 def test_one_for_each_processor(gateway):
-    weir = gateway({}, extra={"admin": "127.0.0.1:0"})
+    weir = gateway(settings={"listen": ["127.0.0.1:0"], "admin": "127.0.0.1:0"})
     workers = weir.admin().metrics()["weir_workers"]
     assert workers >= 1
     # The main thread, the writer of the audit, and they; a sanitizer may have its own.

@@ -2,9 +2,14 @@
 its place, as git and editors do whenever they save, the new one is protected soon too."""
 
 import os
+import pathlib
+import re
 import subprocess
+import time
 
 import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 # Tries for at most 10 s, until the attempt fails; says how it ended.
 INSIDE = """
@@ -26,6 +31,20 @@ for path in sys.argv[1:]:
         print("BARE", path)
 print("end")
 """
+
+
+def too_many():
+    """How many folders are too many to be watched by dnotify."""
+    header = (ROOT / "launcher/namewatch.h").read_text()
+    return 1 + int(re.search(r"NAMEWATCH_DESCRIPTORS = (\d+)", header).group(1))
+
+
+@pytest.fixture(params=["few", "many"], autouse=True)
+def folders(request, box):
+    """In both ways of watching: many protected files in many folders make it inotify."""
+    for i in range(too_many() if request.param == "many" else 0):
+        box.write(f"crowd/{i}/.bashrc")
+    return request.param
 
 
 def saved(path, text):
@@ -79,10 +98,11 @@ def test_what_is_hidden(box, change):
     assert exchange(box, tree, change, path, [f"read:{path}"]) == "end\n"
 
 
-def test_default_secrets(box):
+def test_default_secrets(box, folders):
     """git's own store of passwords is replaced whenever one is added."""
     path = box.write(".git-credentials", "SECRET", box.home)
-    assert exchange(box, None, saved, path, [f"read:{path}"]) == "end\n"
+    tree = {"filesystem": {"allowWrite": ["."]}} if folders == "many" else None
+    assert exchange(box, tree, saved, path, [f"read:{path}"]) == "end\n"
 
 
 @pytest.mark.parametrize("change", [saved, moved_away, removed, folder_replaced])
@@ -129,4 +149,19 @@ def test_many_times(box):
             saved(path, text)
 
     tree = {"filesystem": {"allowWrite": ["."], "denyRead": ["secret"]}}
+    assert exchange(box, tree, often, path, [f"read:{path}"]) == "end\n"
+
+
+def test_a_folder_that_may_not_be_listed(box):
+    """Its owner may still watch it, which the supervisor keeps up without any rights."""
+    path = box.write("folder/secret", "SECRET")
+    path.parent.chmod(0o311)
+
+    def often(path, text):
+        for _ in range(20):
+            saved(path, text)
+            box.own(path)
+            time.sleep(0.02)  # so that they are noticed one by one
+
+    tree = {"filesystem": {"allowWrite": ["."], "denyRead": ["folder/secret"]}}
     assert exchange(box, tree, often, path, [f"read:{path}"]) == "end\n"

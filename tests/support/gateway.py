@@ -25,6 +25,9 @@ def gateway_settings(folder, network, limits, resolver, audit, listen, extra):
     one that never answers, False to leave the key out."""
     tree = {"listen": listen or ["127.0.0.1:0"], "network": network}
     tree["limits"] = {"drainSeconds": 2, **(limits or {})}
+    # Of several workers each writes its lines when it comes to it: their order would
+    # depend on who is quicker. Tests of several ask for them.
+    tree["workers"] = 1
     if resolver is None:
         tree["resolver"] = NO_RESOLVER
     elif isinstance(resolver, (dict, str)):

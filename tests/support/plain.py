@@ -54,6 +54,10 @@ class Script:
             return list(self.requests)
 
 
+class Ended(AssertionError, EOFError):
+    """A failure to a test; to a server a client that went."""
+
+
 class Stream:
     """Messages from a socket, one after another."""
 
@@ -82,12 +86,14 @@ class Stream:
 
     def exactly(self, count):
         while len(self.data) < count:
-            assert self.more(), f"closed after {len(self.data)} of {count} bytes"
+            if not self.more():
+                raise Ended(f"closed after {len(self.data)} of {count} bytes")
         return self.take(count)
 
     def line(self):
         while b"\r\n" not in self.data:
-            assert self.more(), f"closed within a line: {self.data!r}"
+            if not self.more():
+                raise Ended(f"closed within a line: {self.data!r}")
         return self.take(self.data.index(b"\r\n") + 2)
 
     def chunks(self):
@@ -224,9 +230,6 @@ class Site:
         self.port = self.server.port
         self.url = f"http://localhost:{self.port}"
         allowed = [f"localhost:{self.port}", *more.pop("allowed", [])]
-        # Each worker keeps connections to servers of its own, and which one serves a
-        # client is the kernel's affair.
-        more["extra"] = {"workers": 1, **more.get("extra", {})}
         self.weir = gateway({"allowedDomains": allowed, **more.pop("network", {})}, **more)
 
     def client(self):
