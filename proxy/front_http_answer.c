@@ -52,6 +52,8 @@ static const char *error_type(const struct front_answer *answer)
     case REASON_DNS_FAILURE:
         return answer->status == 504 ? "dns_timeout" : "dns_error";
     case REASON_CONNECT_FAILURE:
+    case REASON_PARENT_FAILURE:
+    case REASON_PARENT_REFUSED:
         return "destination_unavailable";
     case REASON_TIMEOUT:
         return "connection_timeout";
@@ -85,6 +87,11 @@ static void write_remedy(const struct front_answer *answer, const char *authorit
     case REASON_DENY_LIST:
         snprintf(out, size, "To allow it, take it out of %snetwork.deniedDomains.\n",
                  label);
+        return;
+    case REASON_ADDRESS_UNCHECKED:
+        snprintf(out, size,
+                 "To allow it, set \"resolve\": \"local\" in network.parentProxy (or "
+                 "mitmProxy), or take the rule out.\n");
         return;
     case REASON_ADDRESS_LISTED:
         snprintf(out, size, "The address is in %snetwork.deniedResolvedAddresses.\n",

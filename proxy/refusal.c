@@ -6,6 +6,8 @@ static unsigned status_of(enum reason reason)
     case REASON_DNS_FAILURE:
     case REASON_CONNECT_FAILURE:
     case REASON_BAD_RESPONSE:
+    case REASON_PARENT_FAILURE:
+    case REASON_PARENT_REFUSED:
         return 502;
     case REASON_TIMEOUT:
         return 504;

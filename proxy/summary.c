@@ -45,6 +45,8 @@ static bool is_refusal(const struct verdict *v)
     case REASON_CLIENT_LEFT:
     case REASON_CONNECT_FAILURE:
     case REASON_DNS_FAILURE:
+    case REASON_PARENT_FAILURE:
+    case REASON_PARENT_REFUSED:
     case REASON_TIMEOUT:
         return false;
     default:

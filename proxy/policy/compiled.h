@@ -20,6 +20,8 @@ struct policy {
     struct trie *trie; /* the allow list that counts, and every deny list */
     struct radix *listed[POLICY_LAYERS_MAX]; /* NULL: nothing listed there */
     bool denies_private[POLICY_LAYERS_MAX];
+    bool denies_addr;           /* an entry of a deny list is an address */
+    uint32_t denied_addr_entry; /* the first of these */
     struct ip_range nat64[FORMS_NAT64_MAX];
     uint32_t nat64_entry[FORMS_NAT64_MAX];
     size_t nat64_count;

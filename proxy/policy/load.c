@@ -140,6 +140,10 @@ static bool take_denied(struct loading *l, const cJSON *node, int index,
     if (!pattern_parse(str_from(node->valuestring), PATTERN_DENY, &p, e))
         return false;
     review_denied(l, &p, node, index);
+    if (p.kind == PATTERN_ADDR && !l->p->denies_addr) {
+        l->p->denies_addr = true;
+        l->p->denied_addr_entry = number;
+    }
     trie_add(l->p->trie, &p, PATTERN_DENY, number);
     return true;
 }

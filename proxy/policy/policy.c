@@ -303,3 +303,26 @@ struct verdict policy_check_addr(const struct policy *p, const struct target *t,
         return v;
     return is_localhost(t) ? check_localhost(&q, t) : judge_class(&q);
 }
+
+/* The first rule for addresses that somebody wrote; RULE_NONE when nobody did. */
+static struct rule first_address_rule(const struct policy *p)
+{
+    for (unsigned level = 0; level < POLICY_LAYERS_MAX; level++) {
+        if (p->listed[level] != NULL)
+            return (struct rule){RULE_DENIED_ADDRESSES, level, 0};
+        if (p->denies_private[level])
+            return (struct rule){RULE_PRIVATE_ADDRESSES, level, 0};
+    }
+    if (p->denies_addr)
+        return entries_rule(&p->entries, p->denied_addr_entry);
+    return p->nat64_count > 0 ? entries_rule(&p->entries, p->nat64_entry[0]) : no_rule;
+}
+
+struct verdict policy_check_unresolved(const struct policy *p, const struct target *t)
+{
+    struct rule rule = first_address_rule(p);
+
+    if (t->kind == HOST_NAME && rule.list != RULE_NONE)
+        return deny(p, REASON_ADDRESS_UNCHECKED, rule);
+    return allow(p, REASON_ALLOW_LIST, no_rule);
+}

@@ -36,6 +36,7 @@ enum reason {
     REASON_ADDRESS_LISTED,
     REASON_ADDRESS_NOT_LOOPBACK, /* a localhost name that resolved elsewhere */
     REASON_ADDRESS_OWN,          /* the core's own listeners, admin, control */
+    REASON_ADDRESS_UNCHECKED, /* there are address rules, and a parent proxy resolves */
     REASON_MALFORMED_HOST,
     REASON_MALFORMED_REQUEST, /* the head cannot be read, or has what may not be there
                                */
@@ -45,6 +46,8 @@ enum reason {
     REASON_LIMIT,
     REASON_DNS_FAILURE,
     REASON_CONNECT_FAILURE,
+    REASON_PARENT_REFUSED, /* a parent proxy has answered, and not with a tunnel */
+    REASON_PARENT_FAILURE, /* it cannot be reached, or makes no sense */
     REASON_TIMEOUT,
     REASON_BAD_RESPONSE,  /* what the server says of a plain request is no HTTP, or not
                            * all of it */
@@ -144,6 +147,13 @@ struct verdict policy_check_target(const struct policy *p, const struct target *
  * of other layers hold. The rule of an allow is that entry, or RULE_NONE. */
 struct verdict policy_check_addr(const struct policy *p, const struct target *t,
                                  const struct ip *ip, const struct hostaddrs *host);
+
+/* t (a name) will be resolved by a parent proxy, and no address of it will ever be
+ * checked here. Denied (address-unchecked) when somebody wrote rules for addresses:
+ * deniedResolvedAddresses, privateAddresses "deny", nat64Prefixes, or an address in
+ * deniedDomains; the rule is the first of them. Only meaningful after
+ * policy_check_target() allowed t. */
+struct verdict policy_check_unresolved(const struct policy *p, const struct target *t);
 
 /* What a client's first bytes showed. */
 enum hello_kind {
