@@ -60,6 +60,8 @@ static bool is_violation(const struct verdict *v)
     case REASON_CLIENT_LEFT:
     case REASON_CONNECT_FAILURE:
     case REASON_DNS_FAILURE:
+    case REASON_PARENT_FAILURE:
+    case REASON_PARENT_REFUSED:
     case REASON_LIMIT:
     case REASON_TIMEOUT:
         return false;
@@ -113,13 +115,14 @@ static bool listen_all(struct session *s, struct handoff_attach *attach, struct 
 static bool start_session(struct control *c, struct handoff_attach *attach,
                           struct err *e)
 {
-    struct policy *policy = c->hooks.policy(c->hooks.owner, attach->policy);
+    struct parents *parents = NULL;
+    struct policy *policy = c->hooks.policy(c->hooks.owner, attach->policy, &parents);
 
     if (policy == NULL) {
         close_from(attach, 0);
         return err_set(e, "there is no policy \"%s\" for this session", attach->policy);
     }
-    c->session = session_new(c->core, str_from(attach->session), policy);
+    c->session = session_new(c->core, str_from(attach->session), policy, parents);
     session_on_event(c->session, on_event, c);
     return listen_all(c->session, attach, e);
 }

@@ -7,8 +7,10 @@
 
 struct control;
 
-/* The policy of that name for this attacher; NULL refuses. Not a new reference. */
-typedef struct policy *control_policy_fn(void *owner, const char *name);
+/* The policy of that name for this attacher; NULL refuses. *parents is what goes with
+ * it. Not new references. */
+typedef struct policy *control_policy_fn(void *owner, const char *name,
+                                         struct parents **parents);
 
 struct control_hooks {
     control_policy_fn *policy;

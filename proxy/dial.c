@@ -1,11 +1,14 @@
 /* See dial.h. In the order of life: resolve, judge the addresses, let those that
- * survive race; and one deadline over it all. */
+ * survive race, or ask a parent for one; and one deadline over it all. */
 #include "proxy/dial.h"
 
 #include <assert.h>
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "proxy/connect_error.h"
+#include "proxy/parents.h"
+#include "proxy/passage.h"
 #include "proxy/race.h"
 
 _Static_assert((int)LOOKUP_MAX <= (int)RACE_MAX, "all addresses of a name can race");
@@ -13,13 +16,19 @@ _Static_assert((int)LOOKUP_MAX <= (int)RACE_MAX, "all addresses of a name can ra
 struct dial {
     const struct dialler *dialler;
     struct policy *policy;       /* a reference of its own */
+    struct parents *parents;     /* as well; NULL: none */
+    const struct parent *parent; /* of these, to go through; NULL: directly */
     const struct target *target; /* borrowed */
     enum dial_use use;
     dial_done_fn *done;
     void *owner;
     struct lookup *lookup; /* while resolving */
     struct race *race;     /* while connecting */
-    ev_tstamp connecting;  /* since when */
+    struct passage *passage;
+    struct target through; /* what the parent is asked for instead of the name */
+    char through_text[IP_TEXT_MAX];
+    bool refused;         /* before anything was started */
+    ev_tstamp connecting; /* since when */
     ev_timer deadline;
     struct addr allowed[LOOKUP_MAX];
     size_t count;
@@ -31,8 +40,10 @@ static void dial_free(struct dial *d)
     if (d->lookup != NULL)
         lookup_cancel(&d->lookup);
     race_cancel(&d->race);
+    passage_cancel(&d->passage);
     ev_timer_stop(d->dialler->loop, &d->deadline);
     policy_unref(&d->policy);
+    parents_unref(&d->parents);
     free(d);
 }
 
@@ -40,6 +51,7 @@ static void finish(struct dial *d)
 {
     struct dial_result result = d->result;
     struct policy *policy = policy_ref(d->policy);
+    struct parents *parents = parents_ref(d->parents);
     dial_done_fn *done = d->done;
     void *owner = d->owner;
 
@@ -47,6 +59,7 @@ static void finish(struct dial *d)
     dial_free(d);
     done(owner, &result);
     policy_unref(&policy);
+    parents_unref(&parents);
 }
 
 static void fail(struct dial *d, enum reason reason, const char *why, const char *error)
@@ -58,33 +71,6 @@ static void fail(struct dial *d, enum reason reason, const char *why, const char
     finish(d);
 }
 
-static void connect_failed(struct dial *d, int error)
-{
-    static const struct {
-        int error;
-        enum reason reason;
-        const char *why, *type;
-    } known[] = {
-        {ECONNREFUSED, REASON_CONNECT_FAILURE, "the server refused the connection",
-         "connection_refused"},
-        {EHOSTUNREACH, REASON_CONNECT_FAILURE, "no route to the host",
-         "destination_ip_unroutable"},
-        {ENETUNREACH, REASON_CONNECT_FAILURE, "no route to the network",
-         "destination_ip_unroutable"},
-        {ETIMEDOUT, REASON_TIMEOUT, "the server did not answer", NULL},
-        {EMFILE, REASON_LIMIT, "the proxy has no descriptor left", NULL},
-        {ENFILE, REASON_LIMIT, "the system has no descriptor left", NULL},
-    };
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (known[i].error == error) {
-            fail(d, known[i].reason, known[i].why, known[i].type);
-            return;
-        }
-    }
-    fail(d, REASON_CONNECT_FAILURE, strerrordesc_np(error), NULL);
-}
-
 static void on_raced(void *owner, const struct race_result *raced)
 {
     struct dial *d = owner;
@@ -93,7 +79,9 @@ static void on_raced(void *owner, const struct race_result *raced)
     d->result.addr = raced->addr;
     d->result.ms_connect = (ev_now(d->dialler->loop) - d->connecting) * 1000;
     if (raced->fd < 0) {
-        connect_failed(d, raced->error);
+        struct connect_error c = connect_error(raced->error);
+
+        fail(d, c.reason, c.why, c.error);
         return;
     }
     d->result.fd = raced->fd;
@@ -101,10 +89,68 @@ static void on_raced(void *owner, const struct race_result *raced)
     finish(d);
 }
 
+static void on_passed(void *owner, const struct passage_result *passed)
+{
+    struct dial *d = owner;
+
+    d->passage = NULL;
+    d->result.ms_connect = (ev_now(d->dialler->loop) - d->connecting) * 1000;
+    if (passed->fd < 0) {
+        fail(d, passed->reason, passed->why, passed->error);
+        return;
+    }
+    d->result.fd = passed->fd;
+    d->result.layer = passed->layer;
+    d->result.authorization = d->parent->authorization;
+    d->result.verdict.allow = true;
+    finish(d);
+}
+
+/* A parent has one try. IPv4 is what nearly all of them have a way to. */
+static const struct addr *choose(const struct dial *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->allowed[i].sa.sa_family == AF_INET)
+            return &d->allowed[i];
+    return &d->allowed[0];
+}
+
+/* What the parent connects to: the address that was checked, where there is one. */
+static const struct target *ask_for(struct dial *d)
+{
+    if (d->count == 0)
+        return d->target;
+    d->result.addr = *choose(d);
+    d->through = (struct target){
+        .kind = HOST_ADDR, .ip = addr_ip(&d->result.addr), .port = d->target->port};
+    d->through.host = str_from(ip_text(&d->through.ip, d->through_text));
+    return &d->through;
+}
+
+/* A request is given whole to a parent that speaks HTTP. One for a name that was
+ * resolved here is not: the parent would resolve it once more. */
+static bool is_given_whole(const struct dial *d)
+{
+    return d->use == DIAL_EXCHANGE && d->parent->kind == PARENT_HTTP &&
+           (d->target->kind == HOST_ADDR || !d->parent->resolve_local);
+}
+
+static void pass(struct dial *d)
+{
+    const struct target *to = ask_for(d);
+
+    d->result.absolute = is_given_whole(d);
+    d->passage = passage_start(d->dialler, d->parent, d->result.absolute ? NULL : to,
+                               on_passed, d);
+}
+
 static void connect_all(struct dial *d)
 {
     d->connecting = ev_now(d->dialler->loop);
-    d->race = race_start(d->dialler->loop, d->allowed, d->count, on_raced, d);
+    if (d->parent != NULL)
+        pass(d);
+    else
+        d->race = race_start(d->dialler->loop, d->allowed, d->count, on_raced, d);
 }
 
 /* The address is judged as it was answered, so that what an IPv6 form hides is seen; an
@@ -171,7 +217,15 @@ static void on_deadline(struct ev_loop *loop, ev_timer *w, int events)
     struct dial *d = w->data;
 
     (void)loop, (void)events;
-    if (d->race != NULL) {
+    if (d->refused) {
+        finish(d);
+    } else if (d->passage != NULL) {
+        struct passage_result late = passage_late(d->passage);
+        char why[TALK_WHY_MAX];
+
+        snprintf(why, sizeof why, "%s", late.why);
+        fail(d, late.reason, why, late.error);
+    } else if (d->race != NULL) {
         d->result.addr = race_last(d->race);
         fail(d, REASON_TIMEOUT, "the server did not answer", NULL);
     } else {
@@ -179,33 +233,61 @@ static void on_deadline(struct ev_loop *loop, ev_timer *w, int events)
     }
 }
 
-struct dial *dial_start(const struct dialler *dialler, struct policy *policy,
-                        const struct target *target, enum dial_use use,
-                        const struct lookup_asker *asker, dial_done_fn *done,
-                        void *owner)
+/* False: nobody would check the addresses of the name. */
+static bool choose_way(struct dial *d)
+{
+    struct verdict v;
+
+    d->parent = parents_route(d->parents, d->target, d->use);
+    if (d->parent == NULL)
+        return true;
+    d->result.via = d->parent->name;
+    if (d->parent->resolve_local)
+        return true;
+    v = policy_check_unresolved(d->policy, d->target);
+    if (!v.allow)
+        d->result.verdict = v;
+    return v.allow;
+}
+
+static void start(struct dial *d, const struct lookup_asker *asker)
+{
+    const struct target *t = d->target;
+
+    if (!choose_way(d)) {
+        d->refused = true;
+        ev_feed_event(d->dialler->loop, &d->deadline, EV_TIMER);
+    } else if (t->kind == HOST_ADDR) {
+        /* It was judged as an address when it was judged as a target. */
+        d->allowed[d->count++] = addr_from_ip(&t->ip, t->port);
+        connect_all(d);
+    } else if (d->parent != NULL && !d->parent->resolve_local) {
+        connect_all(d);
+    } else {
+        d->lookup =
+            resolver_lookup(d->dialler->resolver, t->host, asker, on_resolved, d);
+    }
+}
+
+struct dial *dial_start(const struct dialler *dialler, const struct dial_ask *ask,
+                        dial_done_fn *done, void *owner)
 {
     struct dial *d = calloc(1, sizeof *d);
 
     if (d == NULL)
         abort();
     d->dialler = dialler;
-    d->policy = policy_ref(policy);
-    d->target = target;
-    d->use = use;
+    d->policy = policy_ref(ask->policy);
+    d->parents = parents_ref(ask->parents);
+    d->target = ask->target;
+    d->use = ask->use;
     d->done = done;
     d->owner = owner;
     d->result = (struct dial_result){.fd = -1, .ms_dns = -1, .ms_connect = -1};
     ev_timer_init(&d->deadline, on_deadline, dialler->seconds, 0);
     d->deadline.data = d;
     ev_timer_start(dialler->loop, &d->deadline);
-    if (target->kind == HOST_ADDR) {
-        /* It was judged as an address when it was judged as a target. */
-        d->allowed[d->count++] = addr_from_ip(&target->ip, target->port);
-        connect_all(d);
-    } else {
-        d->lookup =
-            resolver_lookup(dialler->resolver, target->host, asker, on_resolved, d);
-    }
+    start(d, ask->asker);
     return d;
 }
 

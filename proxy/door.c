@@ -58,8 +58,8 @@ static void set_identify(struct door *d)
 
 static struct session *new_client(struct door *d, const struct config_client *client)
 {
-    struct session *s =
-        session_new(d->core, str_from(client->settings->name), client->policy);
+    struct session *s = session_new(d->core, str_from(client->settings->name),
+                                    client->policy, client->parents);
 
     s->door = d->entry;
     return s;
@@ -84,7 +84,7 @@ struct door *door_new(struct core *core, struct config *config)
         abort();
     d->core = core;
     d->config = config_ref(config);
-    d->entry = session_new(core, DOOR_NAME, entry_policy(config));
+    d->entry = session_new(core, DOOR_NAME, entry_policy(config), config->parents);
     d->clients = new_array(config);
     for (size_t i = 0; i < config->settings.client_count; i++)
         d->clients[i] = new_client(d, &config->clients[i]);
@@ -229,7 +229,7 @@ static struct session *next_client(struct door *d, struct session **old, size_t 
         return new_client(d, client);
     /* Who is not that client any more first: it must not be judged as one. */
     conn_revoke(s, still_holds, (void *)client->settings);
-    session_set_policy(s, client->policy);
+    session_set_policy(s, client->policy, client->parents);
     return s;
 }
 
@@ -248,7 +248,7 @@ void door_set_config(struct door *d, struct config *config)
     d->config = config_ref(config);
     d->clients = new_array(config);
     set_identify(d);
-    session_set_policy(d->entry, entry_policy(config));
+    session_set_policy(d->entry, entry_policy(config), config->parents);
     for (size_t i = 0; i < config->settings.client_count; i++)
         d->clients[i] = next_client(d, clients, count, i);
     for (size_t i = 0; i < count; i++)

@@ -167,7 +167,8 @@ static char reply_of(const struct front_answer *answer)
         return REPLY_HOST_UNREACHABLE;
     if (answer->reason == REASON_TIMEOUT)
         return REPLY_TOO_LATE;
-    if (answer->reason != REASON_CONNECT_FAILURE)
+    if (answer->reason != REASON_CONNECT_FAILURE &&
+        answer->reason != REASON_PARENT_REFUSED)
         return REPLY_FAILURE;
     if (is_error(answer, "connection_refused"))
         return REPLY_REFUSED;

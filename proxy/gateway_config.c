@@ -41,13 +41,23 @@ static bool load_nobody(struct config *c, const struct policy_layer *shared,
     return good;
 }
 
+/* The environment of a gateway says nothing: all stands in its file. */
+static bool load_parents(const struct policy_layer *layers, size_t count,
+                         struct warned *w, struct parents **out, struct err *e)
+{
+    struct parents_options o = {
+        .layers = layers, .count = count, .warn = on_warning, .owner = w};
+
+    return parents_load(&o, out, e);
+}
+
 static bool load_shared(struct config *c, struct warned *w, struct err *e)
 {
     struct policy_layer layer = {
         .label = "", .doc = c->settings.doc, .network = c->settings.network};
 
     return policy_load(&layer, 1, on_warning, w, &c->policy, e) &&
-           load_nobody(c, &layer, e);
+           load_parents(&layer, 1, w, &c->parents, e) && load_nobody(c, &layer, e);
 }
 
 static bool load_client(struct config *c, size_t index, struct warned *w, struct err *e)
@@ -62,12 +72,15 @@ static bool load_client(struct config *c, size_t index, struct warned *w, struct
     c->clients[index].settings = settings;
     if (settings->network == NULL) {
         c->clients[index].policy = policy_ref(c->policy);
+        c->clients[index].parents = parents_ref(c->parents);
         return true;
     }
     snprintf(label, sizeof label, "clients[%zu].", index);
     w->label = label;
     return policy_load(layers, sizeof layers / sizeof *layers, on_warning, w,
-                       &c->clients[index].policy, e);
+                       &c->clients[index].policy, e) &&
+           load_parents(layers, sizeof layers / sizeof *layers, w,
+                        &c->clients[index].parents, e);
 }
 
 /* The settings made sure that no range is there twice. */
@@ -100,12 +113,15 @@ static bool load_clients(struct config *c, struct warned *w, struct err *e)
 
 static void config_free(struct config *c)
 {
-    for (size_t i = 0; c->clients != NULL && i < c->settings.client_count; i++)
+    for (size_t i = 0; c->clients != NULL && i < c->settings.client_count; i++) {
         policy_unref(&c->clients[i].policy);
+        parents_unref(&c->clients[i].parents);
+    }
     free(c->clients);
     if (c->by_address != NULL)
         radix_free(&c->by_address);
     policy_unref(&c->policy);
+    parents_unref(&c->parents);
     policy_unref(&c->nobody);
     gateway_settings_done(&c->settings);
     free(c);

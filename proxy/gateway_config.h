@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "proxy/gateway_settings.h"
+#include "proxy/parents.h"
 #include "proxy/policy/radix.h"
 
 struct config_client {
@@ -13,14 +14,16 @@ struct config_client {
     /* Of `network` and, on top, of the client's own: what either denies is denied, and
      * the client's allow list stands in the place of the other. */
     struct policy *policy;
+    struct parents *parents; /* the client's own, or else the gateway's; NULL: none */
 };
 
 struct config {
     atomic_uint refs;
     struct gateway_settings settings;
-    struct policy *policy; /* of `network`: for all, when there are no clients */
-    struct policy *nobody; /* the same, but allows nothing: of those who are no
-                            * client */
+    struct policy *policy;   /* of `network`: for all, when there are no clients */
+    struct parents *parents; /* of `network`; NULL: none */
+    struct policy *nobody;   /* as `policy`, but allows nothing: of those who are no
+                              * client */
     struct config_client *clients; /* as many and in the order of the settings */
     struct radix *by_address;      /* of the clients that only an address tells */
     bool tokens;                   /* some client has one */

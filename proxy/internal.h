@@ -39,6 +39,7 @@ struct session {
     struct session *prev, *next; /* in core->sessions */
     char *name;
     struct policy *policy;      /* a reference of its own */
+    struct parents *parents;    /* as well; NULL: all connections are direct */
     struct listener *listeners; /* list */
     struct conn *conns;         /* list; each one takes itself off it */
     size_t connections;

@@ -74,7 +74,7 @@ void plain_dialled(struct conn *c, const struct dial_result *result)
 {
     c->plain->facts = (struct upstream_facts){
         .addr = result->addr,
-        .via = result->via,
+        .via = c->request.event.via,
         .absolute = result->absolute,
         .authorization = arena_dup(&c->request.arena, result->authorization),
         .since = ev_now(conn_loop(c)),

@@ -45,7 +45,7 @@ bool request_judge_target(struct request *r, const struct session *s)
     return note(r, s->policy, check_target(r, s, hostaddrs_now(s->core->dialler.host)));
 }
 
-/* Both texts of a tunnel into an arena that just holds them. A server name that is the
+/* The texts of a tunnel into an arena that just holds them. A server name that is the
  * target's, as nearly all are, is not kept twice. */
 static void repack(struct request *r)
 {
@@ -53,12 +53,16 @@ static void repack(struct request *r)
     bool same = str_equal(r->event.sni, r->target.host);
     size_t other = same || r->event.sni.n == 0 ? 0 : r->event.sni.n + ONE_TEXT;
 
+    if (r->event.via != NULL)
+        other += strlen(r->event.via) + ONE_TEXT;
     arena_init(&r->arena, r->target.host.n + ONE_TEXT + other + ARENA_END);
     r->target.host = arena_dup(&r->arena, r->target.host);
     if (same)
         r->event.sni = r->target.host;
     else if (r->event.sni.n > 0)
         r->event.sni = arena_dup(&r->arena, r->event.sni);
+    if (r->event.via != NULL)
+        r->event.via = arena_dup(&r->arena, str_from(r->event.via)).p;
     r->why = NULL;
     arena_done(&old);
 }
@@ -86,6 +90,10 @@ static struct verdict judge_all(const struct request *r, const struct session *s
         return v;
     if (r->target.kind == HOST_NAME && ip.family != 0) {
         more = policy_check_addr(s->policy, &r->target, &ip, host);
+        if (!more.allow)
+            return more;
+    } else if (r->event.via != NULL) {
+        more = policy_check_unresolved(s->policy, &r->target);
         if (!more.allow)
             return more;
     }
@@ -120,10 +128,25 @@ void request_dial(struct request *r, const struct session *s, const struct ip *f
                   enum dial_use use, dial_done_fn *done, void *owner)
 {
     struct lookup_asker asker = whose(s, from);
+    struct dial_ask ask = {.policy = s->policy,
+                           .parents = s->parents,
+                           .target = &r->target,
+                           .use = use,
+                           .asker = &asker};
 
     assert(r->event.verdict.allow && r->dial == NULL);
-    r->dial =
-        dial_start(&s->core->dialler, s->policy, &r->target, use, &asker, done, owner);
+    r->dial = dial_start(&s->core->dialler, &ask, done, owner);
+}
+
+/* The name of a parent outlives the table that it stands in. That there was one is
+ * known also when there is no room for its name: no address was checked then. */
+static void note_via(struct request *r, const char *via)
+{
+    struct str copy = {NULL, 0};
+
+    if (via != NULL)
+        copy = arena_dup(&r->arena, str_from(via));
+    r->event.via = via != NULL && copy.p == NULL ? "a parent proxy" : copy.p;
 }
 
 void request_dialled(struct request *r, const struct dial_result *result)
@@ -132,7 +155,7 @@ void request_dialled(struct request *r, const struct dial_result *result)
     r->event.addr = result->addr;
     r->event.ms_dns = result->ms_dns;
     r->event.ms_connect = result->ms_connect;
-    r->event.via = result->via;
+    note_via(r, result->via);
     if (result->fd >= 0)
         return;
     note(r, result->policy, result->verdict);

@@ -58,9 +58,12 @@ void running_restore_signals(const sigset_t *before)
     sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-static struct policy *find_policy(void *owner, const char *name)
+static struct policy *find_policy(void *owner, const char *name,
+                                  struct parents **parents)
 {
     const struct running *r = owner;
+
+    *parents = r->options->parents;
 
     return strcmp(name, RUNNING_POLICY) == 0 ? r->options->policy : NULL;
 }

@@ -18,6 +18,7 @@ struct running_options {
     struct audit *audit; /* borrowed; NULL: none */
     struct policy
         *policy; /* borrowed; for the one policy name that the launcher asks */
+    struct parents *parents; /* borrowed; NULL: none */
     session_event_fn *on_event;
     void *owner;
     bool own_group; /* the command is not in our process group: see plan.h */

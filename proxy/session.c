@@ -5,8 +5,10 @@
 #include "proxy/conn.h"
 #include "proxy/internal.h"
 #include "proxy/listener.h"
+#include "proxy/parents.h"
 
-struct session *session_new(struct core *c, struct str name, struct policy *policy)
+struct session *session_new(struct core *c, struct str name, struct policy *policy,
+                            struct parents *parents)
 {
     struct session *s = calloc(1, sizeof *s);
 
@@ -14,6 +16,7 @@ struct session *session_new(struct core *c, struct str name, struct policy *poli
         abort();
     s->core = c;
     s->policy = policy_ref(policy);
+    s->parents = parents_ref(parents);
     s->next = c->sessions;
     if (s->next != NULL)
         s->next->prev = s;
@@ -39,6 +42,7 @@ void session_free(struct session **s)
     conn_close_all(*s);
     upstream_drop(*s);
     policy_unref(&(*s)->policy);
+    parents_unref(&(*s)->parents);
     leave_core(*s);
     free((*s)->name);
     free(*s);
@@ -71,12 +75,20 @@ size_t session_connections(const struct session *s)
     return s->connections;
 }
 
-void session_set_policy(struct session *s, struct policy *policy)
+void session_set_policy(struct session *s, struct policy *policy,
+                        struct parents *parents)
 {
     struct policy *old = s->policy;
+    struct parents *old_parents = s->parents;
 
     s->policy = policy_ref(policy);
+    s->parents = parents_ref(parents);
+    /* What is kept for the next request may have come another way than that one goes.
+     */
+    if (parents != NULL || old_parents != NULL)
+        upstream_drop(s);
     policy_unref(&old);
+    parents_unref(&old_parents);
     conn_judge_all(s);
 }
 

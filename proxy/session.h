@@ -14,8 +14,12 @@ struct session;
  * event is valid during the call, which must not end the session. */
 typedef void session_event_fn(void *owner, const struct audit_event *event);
 
-/* Takes a reference of its own to `policy`. `name` is copied. */
-struct session *session_new(struct core *c, struct str name, struct policy *policy);
+struct parents;
+
+/* Takes references of its own to `policy` and `parents` (NULL: all connections are
+ * direct). `name` is copied. */
+struct session *session_new(struct core *c, struct str name, struct policy *policy,
+                            struct parents *parents);
 /* Closes listeners and connections at once, without answers (their audit lines say
  * `shutdown`). */
 void session_free(struct session **s);
@@ -38,9 +42,10 @@ void session_rest(struct session *s);
 void session_close_idle(struct session *s, double silent);
 size_t session_connections(const struct session *s);
 
-/* From now on requests are judged by `policy`; tunnels that it would deny are cut
- * (policy-revoked). */
-void session_set_policy(struct session *s, struct policy *policy);
+/* From now on requests are judged by `policy` and go through `parents`; tunnels that
+ * the policy would deny are cut (policy-revoked). Those that stand keep their way. */
+void session_set_policy(struct session *s, struct policy *policy,
+                        struct parents *parents);
 
 void session_on_event(struct session *s, session_event_fn *fn, void *owner);
 

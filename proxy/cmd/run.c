@@ -15,6 +15,7 @@
 #include "proxy/base/log.h"
 #include "proxy/cmd/cmd.h"
 #include "proxy/cmd/run_print.h"
+#include "proxy/parents.h"
 #include "proxy/running.h"
 #include "proxy/summary.h"
 
@@ -36,6 +37,7 @@ struct run {
     struct settings settings;
     struct json_doc *allow_doc;
     struct policy *policy;
+    struct parents *parents;
     struct plan plan;
     int audit_fd;
     struct summary *summary;
@@ -229,7 +231,9 @@ static bool load(struct run *r, int argc, char **argv, struct err *e)
     return take_command(r, argv + rest, e) &&
            launcher_find(r->launcher_name, &r->launcher, e) &&
            settings_load(r->settings_file, on_warning, r, &r->settings, e) &&
-           load_policy(r, e) && open_audit(r, e) && load_plan(r, e);
+           load_policy(r, e) &&
+           parents_of_run(&r->settings, environ, on_warning, r, &r->parents, e) &&
+           open_audit(r, e) && load_plan(r, e);
 }
 
 static void on_event(void *owner, const struct audit_event *event)
@@ -256,6 +260,7 @@ static bool serve(struct run *r, struct sandbox *sandbox, int *status, struct er
 {
     struct audit_options audit_options = {.fd = r->audit_fd, .on_full = AUDIT_REFUSE};
     struct running_options o = {.policy = r->policy,
+                                .parents = r->parents,
                                 .on_event = on_event,
                                 .owner = r,
                                 .own_group = r->plan.own_group};
@@ -303,6 +308,7 @@ static void run_done(struct run *r)
     summary_free(&r->summary);
     plan_done(&r->plan);
     policy_unref(&r->policy);
+    parents_unref(&r->parents);
     json_free(&r->allow_doc);
     settings_done(&r->settings);
     fd_close(&r->audit_fd);
@@ -316,7 +322,7 @@ static int run(int argc, char **argv)
     bool good = load(&r, argc, argv, &e);
 
     if (good && r.explain) {
-        run_print(&r.plan, &r.settings, r.launcher, &r.allow);
+        run_print(&r.plan, &r.settings, r.launcher, &r.allow, r.parents);
         status = EXIT_OK;
     } else if (good) {
         good = start(&r, &status, &e);

@@ -17,14 +17,35 @@ static void print_list(const struct settings *settings, const char *key,
     }
 }
 
+static void print_parents(const struct parents *parents)
+{
+    static const struct {
+        enum parents_which which;
+        const char *what;
+    } rows[] = {
+        {PARENTS_MITM, "hosts of mitmProxy"},
+        {PARENTS_HTTP, "plain HTTP"},
+        {PARENTS_HTTPS, "everything else"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct parent *p = parents_get(parents, rows[i].which);
+
+        if (p != NULL)
+            printf("  %-9s  %s  (%s)\n", "via", p->name, rows[i].what);
+    }
+}
+
 static void print_network(const struct settings *settings,
-                          const struct option_texts *allow)
+                          const struct option_texts *allow,
+                          const struct parents *parents)
 {
     const char *mode = cJSON_GetStringValue(json_get(settings->network, "mode"));
 
     printf("network:\n  proxy      http://127.0.0.1:3128, made inside; no other way "
            "out\n");
     printf("  mode       %s\n", mode != NULL ? mode : "enforce");
+    print_parents(parents);
     print_list(settings, "deniedDomains", "denied");
     print_list(settings, "deniedResolvedAddresses", "denied");
     print_list(settings, "allowedDomains", "allowed");
@@ -36,12 +57,13 @@ static void print_network(const struct settings *settings,
 }
 
 void run_print(const struct plan *plan, const struct settings *settings,
-               const struct launcher *launcher, const struct option_texts *allow)
+               const struct launcher *launcher, const struct option_texts *allow,
+               const struct parents *parents)
 {
     shown_printf(stdout, "settings: %s",
                  settings->path != NULL ? settings->path : "defaults");
     printf("\nlauncher: %s (%s)\n", launcher->name, launcher->summary);
     plan_print(plan, stdout);
     putchar('\n');
-    print_network(settings, allow);
+    print_network(settings, allow, parents);
 }

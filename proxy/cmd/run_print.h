@@ -4,9 +4,11 @@
 
 #include "launcher/launcher.h"
 #include "proxy/options.h"
+#include "proxy/parents.h"
 #include "proxy/settings.h"
 
 void run_print(const struct plan *plan, const struct settings *settings,
-               const struct launcher *launcher, const struct option_texts *allow);
+               const struct launcher *launcher, const struct option_texts *allow,
+               const struct parents *parents);
 
 #endif

@@ -12,7 +12,7 @@ enum type {
 /* What becomes of a key. */
 enum fate {
     FATE_REFUSED = 0, /* nothing that it can hold loads */
-    FATE_READ,        /* load.c reads it */
+    FATE_READ,        /* load.c reads it, or whoever dials: proxy/parents_load.c */
     FATE_IDLE_ONLY,   /* false, [] or the word in `idle` ask for nothing and load */
     FATE_NOTED,       /* loads with a note: it grants nothing here */
 };
@@ -36,10 +36,8 @@ static const struct key keys[] = {
     {"sni", FATE_READ, TYPE_ANY, NULL, NULL},
     /* Without a per-command list and a question to anybody, all is strict. */
     {"strictAllowlist", FATE_NOTED, TYPE_BOOL, NULL, NULL},
-    {"parentProxy", FATE_REFUSED, TYPE_OBJECT, NULL,
-     "connections cannot be sent through another proxy; they would go direct"},
-    {"mitmProxy", FATE_REFUSED, TYPE_OBJECT, NULL,
-     "hosts cannot be sent through a proxy on a Unix socket; they would go direct"},
+    {"parentProxy", FATE_READ, TYPE_ANY, NULL, NULL},
+    {"mitmProxy", FATE_READ, TYPE_ANY, NULL, NULL}, /* by the core, which dials */
     {"httpProxyPort", FATE_REFUSED, TYPE_NUMBER, NULL,
      "another proxy cannot take this one's place; its rules would not hold"},
     {"socksProxyPort", FATE_REFUSED, TYPE_NUMBER, NULL,

@@ -11,6 +11,7 @@ from support import certs, dns, netns, program, sandbox, servers  # noqa: E402
 from support.doorway import Doorway  # noqa: E402
 from support.fleet import Fleet  # noqa: E402
 from support.gateway import Gateway, gateway_settings  # noqa: E402
+from support.parent import BANNER, Parent  # noqa: E402
 
 
 @pytest.fixture
@@ -126,6 +127,46 @@ def https_server(closing, authority):
         )
 
     return start
+
+
+@pytest.fixture
+def parent(server):
+    """parent(kind, login=, ...) is a proxy to go through: see support/parent.py. Its `.url`
+    has the login, its `.name` has not."""
+
+    def start(kind="http", login="", **options):
+        one = Parent(**options)
+        one.server = server(one.socks if kind.startswith("socks") else one.http)
+        one.url = f"{kind}://{login}127.0.0.1:{one.server.port}"
+        one.name = f"{kind}://127.0.0.1:{one.server.port}"
+        return one
+
+    return start
+
+
+@pytest.fixture
+def tls_parent(closing, authority):
+    """tls_parent(names, ...): the same within TLS, certified for `names`."""
+
+    def start(names, **options):
+        one = Parent(**options)
+        context = authority.server_context(names)
+
+        def handler(connection):
+            with context.wrap_socket(connection, server_side=True) as inner:
+                one.http(inner)
+
+        one.server = closing(servers.serve(servers.listen_on(), handler))
+        one.url = one.name = f"https://127.0.0.1:{one.server.port}"
+        return one
+
+    return start
+
+
+@pytest.fixture
+def origin(server):
+    """A server behind a parent: it speaks first, then echoes."""
+    return server(servers.banner(BANNER))
 
 
 @pytest.fixture

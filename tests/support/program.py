@@ -42,8 +42,12 @@ def run_weir(*args, input=None, env=None, cwd=None, timeout=60):
     return done
 
 
+PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+
 def merged(env):
-    result = dict(os.environ)
+    """This environment and, on top, `env`. The proxies of the machine are no test's."""
+    result = {k: v for k, v in os.environ.items() if k.lower() not in PROXY_VARIABLES}
     for name, value in (env or {}).items():
         if value is None:
             result.pop(name, None)

@@ -14,7 +14,9 @@ class Server:
 
     def __init__(self, listener, **members):
         self.listener = listener
-        self.host, self.port = listener.getsockname()[:2]
+        name = listener.getsockname()
+        # A Unix socket has a path.
+        self.host, self.port = (name, 0) if isinstance(name, str) else name[:2]
         host = f"[{self.host}]" if ":" in self.host else self.host
         self.address = f"{host}:{self.port}"
         self.connections = 0

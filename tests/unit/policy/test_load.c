@@ -147,10 +147,6 @@ static void test_refused(void **state)
 static void test_not_supported(void **state)
 {
     static const struct bad rows[] = {
-        {"{\"parentProxy\": {\"http\": \"http://proxy.test:3128\"}}",
-         "parentProxy: not supported yet"},
-        {"{\"mitmProxy\": {\"socketPath\": \"/s\", \"domains\": [\"a.test\"]}}",
-         "mitmProxy: not supported yet"},
         {"{\"tlsTerminate\": {}}", "tlsTerminate: not supported yet"},
         {"{\"filterRequest\": \"f\"}", "filterRequest: not supported yet"},
         {"{\"allowPlaintextHeaderSet\": true}", "not supported yet"},

@@ -57,7 +57,7 @@ static inline void open_with(struct fixture *f, const struct limits *limits)
     fd = core_world_listen("127.0.0.1", &f->port);
     p = policy_allowing("\"good.test:%u\", \"127.0.0.1:%u\"", f->server_port,
                         f->server_port);
-    f->session = session_new(f->w.core, STR("test"), p);
+    f->session = session_new(f->w.core, STR("test"), p, NULL);
     policy_unref(&p);
     session_on_event(f->session, on_event, f);
     assert_true(session_listen(f->session, fd, true, &e));

@@ -30,7 +30,7 @@ static void test_door(void **state)
 {
     struct fixture *f = fixture_new(&limits_default);
     struct policy *nothing = policy_from("{}");
-    struct session *inner = session_new(f->w.core, STR("inner"), nothing);
+    struct session *inner = session_new(f->w.core, STR("inner"), nothing, NULL);
     struct door door = {inner, IDENTITY_KNOWN};
     int client = client_open(f);
     char got[TEXT_MAX];

@@ -28,7 +28,7 @@ static void set_policy(struct fixture *f, const char *entry)
 {
     struct policy *p = policy_allowing("\"%s\"", entry);
 
-    session_set_policy(f->session, p);
+    session_set_policy(f->session, p, NULL);
     policy_unref(&p);
 }
 
@@ -104,7 +104,7 @@ static void test_kept(void **state)
     int client = client_open(f), server = tunnel(f, client);
 
     (void)state;
-    session_set_policy(f->session, p);
+    session_set_policy(f->session, p, NULL);
     policy_unref(&p);
     say(server, "goes on");
     hear(f, client, "goes on", got);
@@ -378,7 +378,7 @@ static void test_share_of_lookups(void **state)
     char got[TEXT_MAX];
 
     (void)state;
-    session_set_policy(f->session, p);
+    session_set_policy(f->session, p, NULL);
     policy_unref(&p);
     ask(f, first, "a.mute.test");
     core_world_until(&f->w, recv(mute, got, sizeof got, MSG_DONTWAIT) > 0);

@@ -26,10 +26,11 @@ struct fixture {
     unsigned port;
 };
 
-static struct policy *on_policy(void *owner, const char *name)
+static struct policy *on_policy(void *owner, const char *name, struct parents **parents)
 {
     struct fixture *f = owner;
 
+    assert_null(*parents);
     return strcmp(name, "default") == 0 ? f->policy : NULL;
 }
 
@@ -151,7 +152,7 @@ static void test_failure_is_no_violation(void **state)
     char text[MESSAGE_MAX];
 
     attach(f);
-    session_set_policy(f->session, p);
+    session_set_policy(f->session, p, NULL);
     policy_unref(&p);
     ask(f, "CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n");
     ask(f, "CONNECT evil.test:443 HTTP/1.1\r\n\r\n");

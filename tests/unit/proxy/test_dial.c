@@ -50,7 +50,8 @@ static struct seen dial(struct core_world *w, struct policy *p, const char *host
 
     arena_init(&a, 4096);
     t = target(&a, host, port);
-    dial_start(&w->core->dialler, p, &t, DIAL_TUNNEL, NULL, on_done, &seen);
+    dial_start(&w->core->dialler, &(struct dial_ask){.policy = p, .target = &t},
+               on_done, &seen);
     assert_int_equal(seen.count, 0); /* never from within the start */
     core_world_until(w, seen.count > 0);
     assert_int_equal(seen.count, 1);
@@ -280,11 +281,13 @@ static void test_cancel(void **state)
     arena_init(&a, 4096);
     cached = target(&a, "one.test", 1);
     asked = target(&a, "nowhere.test", 443);
-    d = dial_start(&w->core->dialler, p, &cached, DIAL_TUNNEL, NULL, on_done, &seen);
+    d = dial_start(&w->core->dialler,
+                   &(struct dial_ask){.policy = p, .target = &cached}, on_done, &seen);
     dial_cancel(&d);
     assert_null(d);
     dial_cancel(&d);
-    d = dial_start(&w->core->dialler, p, &asked, DIAL_TUNNEL, NULL, on_done, &seen);
+    d = dial_start(&w->core->dialler, &(struct dial_ask){.policy = p, .target = &asked},
+                   on_done, &seen);
     core_world_turn(w, 0);
     if (seen.count == 0)
         dial_cancel(&d);
