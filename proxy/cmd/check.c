@@ -100,12 +100,13 @@ static void check_one(struct check *c, struct str text)
     struct target target;
     struct judged judged;
     struct check_answer a = {.asked = text, .target = &target, .judged = &judged};
+    enum dial_use use;
     struct err e;
 
     c->asked++;
     arena_init(&arena, TARGET_ARENA);
-    if (!check_target_parse(text, &arena, &target, &a.port_from, &e) ||
-        !judge_target(c->judge, &target, c->resolve, &judged, &e)) {
+    if (!check_target_parse(text, &arena, &target, &a.port_from, &use, &e) ||
+        !judge_target(c->judge, &target, use, c->resolve, &judged, &e)) {
         unreadable(c, &e);
     } else {
         c->denied += !judged.verdict.allow;

@@ -100,6 +100,11 @@ static void write_remedy(const struct judge *j, const struct check_answer *a,
     struct remedy remedy = remedy_of(a->judged->verdict.reason);
 
     out[0] = '\0';
+    if (a->judged->verdict.reason == REASON_ADDRESS_UNCHECKED) {
+        snprintf(out, REMEDY_MAX, "have \"resolve\": \"local\" in network.%s",
+                 a->judged->via->at.kind == HOST_NONE ? "mitmProxy" : "parentProxy");
+        return;
+    }
     if (a->judged->verdict.allow || remedy.before == NULL || !pattern_can_name(&t))
         return;
     snprintf(out, REMEDY_MAX, "%s%s%s %s", remedy.before, place_text(&t, place),
@@ -118,6 +123,21 @@ static void print_addrs(struct judge *j, const struct judged *judged)
             print_why(judge_policy(j), &addr->verdict);
         printf("\n");
     }
+}
+
+/* Which way it goes, and what is not checked on it. */
+static void print_via(const struct check_answer *a)
+{
+    const struct parent *via = a->judged->via;
+
+    if (via == NULL)
+        return;
+    printf("%*svia parent %s", INDENT, "", via->name);
+    if (a->target->kind == HOST_NAME && via->resolve_local)
+        printf(", which gets an address that was checked");
+    else if (a->target->kind == HOST_NAME && a->judged->verdict.allow)
+        printf(", which resolves the name: its addresses are not checked");
+    printf("\n");
 }
 
 static void print_denial(struct judge *j, const struct check_answer *a)
@@ -155,6 +175,7 @@ void check_print_text(struct judge *j, const struct check_answer *a)
     if (a->port_from == PORT_ASSUMED)
         printf("  (no port was given: %d)", CHECK_PORT_ASSUMED);
     printf("\n");
+    print_via(a);
     print_addrs(j, a->judged);
     if (!v->allow)
         print_denial(j, a);
@@ -218,6 +239,12 @@ void check_print_json(struct judge *j, const struct check_answer *a)
     if (a->port_from == PORT_ASSUMED)
         cJSON_AddTrueToObject(object, "portAssumed");
     add_verdict(object, judge_policy(j), &a->judged->verdict);
+    if (a->judged->via != NULL) {
+        cJSON_AddStringToObject(object, "via", a->judged->via->name);
+        cJSON_AddBoolToObject(object, "addressesChecked",
+                              a->target->kind == HOST_ADDR ||
+                                  a->judged->via->resolve_local);
+    }
     if (a->judged->resolved)
         add_addrs(object, judge_policy(j), a->judged);
     write_remedy(j, a, remedy);

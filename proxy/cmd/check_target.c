@@ -148,7 +148,7 @@ static bool set_target(const struct authority *parts, unsigned port, struct aren
 }
 
 bool check_target_parse(struct str text, struct arena *a, struct target *t,
-                        enum port_from *from, struct err *e)
+                        enum port_from *from, enum dial_use *use, struct err *e)
 {
     struct str scheme = {0}, rest = text;
     struct authority parts = {0};
@@ -160,6 +160,7 @@ bool check_target_parse(struct str text, struct arena *a, struct target *t,
         return refuse(text, e, "a blank, a control character or a backslash in it");
     if (!cut_url(&rest, &scheme, e) || !split(rest, &parts, e))
         return false;
+    *use = str_equal_nocase(scheme, STR("http")) ? DIAL_EXCHANGE : DIAL_TUNNEL;
     *from = parts.has_port ? PORT_WRITTEN : PORT_ASSUMED;
     if (parts.has_port && (!str_to_uint(parts.port, PORT_MAX, &port) || port == 0))
         return refuse(text, e, "expected a port from 1 to 65535 behind \":\"");

@@ -4,7 +4,7 @@
 #define CMD_CHECK_TARGET_H
 
 #include "proxy/base/err.h"
-#include "proxy/base/target.h"
+#include "proxy/dial.h"
 
 enum { CHECK_PORT_ASSUMED = 443 };
 
@@ -15,8 +15,9 @@ enum port_from {
 };
 
 /* On false *e says why the text is no target. The target's host is in the arena.
- * International names become A-labels, as every client makes them. */
+ * International names become A-labels, as every client makes them. *use is an exchange
+ * for http:// alone: all else is asked for as a tunnel. */
 bool check_target_parse(struct str text, struct arena *a, struct target *t,
-                        enum port_from *from, struct err *e);
+                        enum port_from *from, enum dial_use *use, struct err *e);
 
 #endif

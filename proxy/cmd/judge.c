@@ -18,6 +18,7 @@ struct judge {
     char allow_list[LIST_PATH_MAX];
     struct buf converted;
     struct policy *policy;
+    struct parents *parents; /* NULL: none */
     struct hostaddrs_watch *host;
     struct ev_loop *loop; /* of the resolver; both NULL until the first name */
     struct resolver *resolver;
@@ -105,10 +106,13 @@ static bool load_policy(struct judge *j, struct err *e)
     if (j->config != NULL) {
         j->policy =
             policy_ref(j->client != NULL ? j->client->policy : j->config->policy);
+        j->parents =
+            parents_ref(j->client != NULL ? j->client->parents : j->config->parents);
         return true;
     }
-    return policy_load(&layer, 1, on_policy_warning, j, &j->policy, e) ||
-           err_wrap(e, "%s", judge_file(j));
+    if (!policy_load(&layer, 1, on_policy_warning, j, &j->policy, e))
+        return err_wrap(e, "%s", judge_file(j));
+    return parents_of_run(&j->settings, environ, j->warn, j->owner, &j->parents, e);
 }
 
 static void add_own(struct judge *j, const char *text)
@@ -176,6 +180,7 @@ void judge_free(struct judge **jp)
         ev_loop_destroy(j->loop);
     hostaddrs_watch_free(&j->host);
     policy_unref(&j->policy);
+    parents_unref(&j->parents);
     settings_done(&j->settings);
     config_unref(&j->config);
     buf_done(&j->converted);
@@ -297,8 +302,8 @@ static void judge_addrs(struct judge *j, const struct target *t,
     }
 }
 
-bool judge_target(struct judge *j, const struct target *t, bool resolve,
-                  struct judged *out, struct err *e)
+bool judge_target(struct judge *j, const struct target *t, enum dial_use use,
+                  bool resolve, struct judged *out, struct err *e)
 {
     const struct hostaddrs *host = hostaddrs_now(j->host);
 
@@ -306,7 +311,17 @@ bool judge_target(struct judge *j, const struct target *t, bool resolve,
     if (host == NULL)
         return err_set(e, "the kernel does not tell this host's addresses");
     out->verdict = policy_check_target(j->policy, t, host);
-    if (!out->verdict.allow || !resolve || t->kind != HOST_NAME)
+    if (!out->verdict.allow)
+        return true;
+    out->via = parents_route(j->parents, t, use);
+    if (out->via != NULL && !out->via->resolve_local) {
+        struct verdict v = policy_check_unresolved(j->policy, t);
+
+        if (!v.allow)
+            out->verdict = v;
+        return true;
+    }
+    if (!resolve || t->kind != HOST_NAME)
         return true;
     if (!look_up(j, t->host, out, e))
         return false;

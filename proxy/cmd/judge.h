@@ -43,17 +43,18 @@ struct judged_addr {
 };
 
 struct judged {
-    struct verdict verdict; /* the last word, addresses included */
-    bool resolved;          /* it was looked up; what follows is filled */
+    struct verdict verdict;   /* the last word, addresses included */
+    const struct parent *via; /* the proxy that it goes through; NULL: directly */
+    bool resolved;            /* it was looked up; what follows is filled */
     enum lookup_status status;
     struct judged_addr addrs[LOOKUP_MAX];
     size_t addr_count;
 };
 
-/* By name and port, or address; `resolve`: also each address of a name that is allowed.
- */
-bool judge_target(struct judge *j, const struct target *t, bool resolve,
-                  struct judged *out, struct err *e);
+/* By name and port, or address; `resolve`: also each address of a name that is allowed,
+ * unless a parent proxy resolves it. */
+bool judge_target(struct judge *j, const struct target *t, enum dial_use use,
+                  bool resolve, struct judged *out, struct err *e);
 
 /* The deny that a name gets although a wildcard allows all below it: true, and the rule
  * of that wildcard. */

@@ -21,12 +21,13 @@ static void read_again(const struct target *t)
     bool v6 = t->kind == HOST_ADDR && t->ip.family == 6;
     struct target again = {0};
     enum port_from from;
+    enum dial_use use;
     struct arena a;
     struct err e;
 
     snprintf(text, sizeof text, v6 ? "[%s]:%u" : "%s:%u", t->host.p, t->port);
     arena_init(&a, 1024);
-    if (!check_target_parse(str_from(text), &a, &again, &from, &e) ||
+    if (!check_target_parse(str_from(text), &a, &again, &from, &use, &e) ||
         from != PORT_WRITTEN || again.port != t->port || !target_same_host(t, &again))
         abort();
     arena_done(&a);
@@ -36,11 +37,12 @@ static void try_target(struct str text)
 {
     struct target t = {0};
     enum port_from from;
+    enum dial_use use;
     struct arena a;
     struct err e = {""};
 
     arena_init(&a, 1024);
-    if (check_target_parse(text, &a, &t, &from, &e))
+    if (check_target_parse(text, &a, &t, &from, &use, &e))
         read_again(&t);
     else if (e.text[0] == '\0' || t.kind != HOST_NONE)
         abort();
