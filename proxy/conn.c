@@ -9,6 +9,7 @@
 #include "proxy/conn_step.h"
 #include "proxy/plain.h"
 #include "tls/hello.h"
+#include "tls/stream.h"
 
 enum {
     READ_SIZE = 4096,  /* one read of a head, or of what is thrown away */
@@ -307,7 +308,11 @@ static void enter_session(struct conn *c, struct session *s)
 
 struct caller conn_caller(const struct conn *c)
 {
-    return (struct caller){.from = c->from};
+    struct caller who = {.from = c->from, .cert = STR("")};
+
+    if (c->client.layer != NULL)
+        who.cert = tls_peer_name(c->client.layer);
+    return who;
 }
 
 void conn_move(struct conn *c, struct session *to)
@@ -405,10 +410,11 @@ static bool may_come_in(struct core *core, const struct ip *from, bool proxied)
            conn_shed(core, 1) > 0 && count_in(core, from, proxied);
 }
 
-void conn_open(struct session *s, int fd, const struct ip *from, bool proxied)
+void conn_open(struct session *s, int fd, const struct ip *from,
+               const struct conn_front *in_front)
 {
     struct core *core = s->core;
-    bool counted = may_come_in(core, from, proxied);
+    bool counted = may_come_in(core, from, in_front->proxied);
     struct conn *c;
 
     if (!counted && core->refusing * core->id_step >= REFUSING_MAX) {
@@ -416,8 +422,10 @@ void conn_open(struct session *s, int fd, const struct ip *from, bool proxied)
         return;
     }
     c = conn_new(s, fd, from, counted);
+    if (in_front->tls != NULL)
+        stream_set_layer(&c->client, tls_accept(in_front->tls, fd));
     if (counted) {
-        conn_enter(c, proxied ? CONN_PROXIED : CONN_REQUEST);
+        conn_enter(c, in_front->proxied ? CONN_PROXIED : CONN_REQUEST);
         stream_want(&c->client, core->loop, EV_READ);
     } else {
         asking_refuse_limit(c);

@@ -3,12 +3,20 @@
 #define PROXY_CONN_H
 
 #include "proxy/internal.h"
+#include "tls/context.h"
+
+/* What comes in front of what a client says. */
+struct conn_front {
+    bool proxied; /* the address is that of a proxy in front, which begins with a PROXY
+                   * header */
+    struct tls_context *tls; /* borrowed; NULL: nothing is encrypted */
+};
 
 /* Takes over `fd`, which is non-blocking. `from`: the client's address, family 0 on a
- * Unix socket; `proxied`: it is that of a proxy in front, which begins with a PROXY
- * header. From here the connection runs, ends and frees itself. Over a limit it is
+ * Unix socket. From here the connection runs, ends and frees itself. Over a limit it is
  * told so and closed. */
-void conn_open(struct session *s, int fd, const struct ip *from, bool proxied);
+void conn_open(struct session *s, int fd, const struct ip *from,
+               const struct conn_front *in_front);
 
 /* Ends all connections of a session now, without an answer. */
 void conn_close_all(struct session *s);

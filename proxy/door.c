@@ -112,6 +112,7 @@ static void tell_listener(struct door *d, const struct opening *o)
     const struct listen_settings *listen = &d->config->settings.listen[o->index];
 
     listener_set_proxies(o->listener, listen->proxies, listen->proxy_count);
+    listener_set_tls(o->listener, listen->tls);
 }
 
 bool door_listen(struct door *d, size_t index, int fd, struct err *e)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include "proxy/listener.h"
@@ -85,37 +86,67 @@ static bool parse_text(const char *z, struct listen_settings *out, struct err *e
                    z);
 }
 
-static bool check_tls_path(const struct keys_file *file, const char *place,
-                           const cJSON *tls, const char *key, bool needed,
-                           struct err *e)
+/* *out is for free(); it stays NULL when the key is not there and need not be. */
+static bool read_tls_path(const struct keys_file *file, const char *place,
+                          const cJSON *tls, const char *key, bool needed, char **out,
+                          struct err *e)
 {
     const cJSON *node = json_get(tls, key);
     const char *text = keys_text(node);
 
     if (node == NULL && !needed)
         return true;
-    if (text != NULL && text[0] != '\0')
+    if (text != NULL && text[0] != '\0') {
+        *out = keys_path(file, text);
         return true;
+    }
     err_set(e, node == NULL ? "missing; expected the path of a PEM file"
                             : "expected the path of a PEM file");
     return keys_wrong(file, node != NULL ? node : tls, e, "%s.tls.%s", place, key);
 }
 
+static void warn_open_key(const struct keys_file *file, const char *place,
+                          const cJSON *tls, const char *key)
+{
+    char whole[PLACE_MAX + 16];
+    struct stat st;
+
+    snprintf(whole, sizeof whole, "%s.tls.key", place);
+    if (stat(key, &st) == 0 && (st.st_mode & S_IROTH) != 0)
+        keys_warn(file, tls, whole, "everybody may read it; see chmod o-r");
+}
+
+static bool make_tls(const struct keys_file *file, const char *place, const cJSON *tls,
+                     struct listen_settings *out, struct err *e)
+{
+    char *cert = NULL, *key = NULL, *ca = NULL;
+    bool good = read_tls_path(file, place, tls, "cert", true, &cert, e) &&
+                read_tls_path(file, place, tls, "key", true, &key, e) &&
+                read_tls_path(file, place, tls, "clientCa", false, &ca, e);
+
+    out->asks_certificate = ca != NULL;
+    if (good)
+        good =
+            tls_server_new(&(struct tls_server_options){cert, key, ca}, &out->tls, e) ||
+            keys_wrong(file, tls, e, "%s.tls", place);
+    if (good)
+        warn_open_key(file, place, tls, key);
+    free(cert);
+    free(key);
+    free(ca);
+    return good;
+}
+
 static bool read_tls(const struct keys_file *file, const char *place, const cJSON *tls,
-                     struct err *e)
+                     struct listen_settings *out, struct err *e)
 {
     char prefix[PLACE_MAX + 8];
 
     if (tls == NULL)
         return true;
     snprintf(prefix, sizeof prefix, "%s.tls.", place);
-    if (!keys_check(file, prefix, tls, tls_keys, e) ||
-        !check_tls_path(file, place, tls, "cert", true, e) ||
-        !check_tls_path(file, place, tls, "key", true, e) ||
-        !check_tls_path(file, place, tls, "clientCa", false, e))
-        return false;
-    err_set(e, "not supported yet");
-    return keys_wrong(file, tls, e, "%s.tls", place);
+    return keys_check(file, prefix, tls, tls_keys, e) &&
+           make_tls(file, place, tls, out, e);
 }
 
 static bool read_proxies(const struct keys_file *file, const char *place,
@@ -150,7 +181,7 @@ static bool read_object(const struct keys_file *file, const char *place,
     }
     if (!parse_text(text, out, e))
         return keys_wrong(file, address, e, "%s.address", place);
-    return read_tls(file, place, json_get(object, "tls"), e) &&
+    return read_tls(file, place, json_get(object, "tls"), out, e) &&
            read_proxies(file, place, json_get(object, "proxyProtocol"), out, e);
 }
 
@@ -223,8 +254,10 @@ bool gateway_listen_read(const struct keys_file *file, const cJSON *list,
 
 void gateway_listen_done(struct listen_settings **list, size_t *count)
 {
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = 0; i < *count; i++) {
+        tls_context_unref(&(*list)[i].tls);
         free((*list)[i].proxies);
+    }
     free(*list);
     *list = NULL;
     *count = 0;
@@ -240,6 +273,8 @@ void gateway_listen_warn(const struct keys_file *file,
         char place[PLACE_MAX];
         struct addr a;
 
+        if (list[i].asks_certificate || (clients && list[i].tls != NULL))
+            continue;
         if (list[i].kind != LISTEN_ADDRESS || !addr_parse(str_from(list[i].text), &a) ||
             is_loopback(&a))
             continue;

@@ -5,6 +5,7 @@
 
 #include "proxy/base/addr.h"
 #include "proxy/keys.h"
+#include "tls/context.h"
 
 enum listen_kind {
     LISTEN_ADDRESS = 0, /* "127.0.0.1:3128", "[::1]:3128" */
@@ -22,6 +23,8 @@ struct listen_settings {
     int fd;                   /* LISTEN_FD: from 3 up; else -1 */
     struct ip_range *proxies; /* whose PROXY headers are believed; NULL: nobody's */
     size_t proxy_count;
+    struct tls_context *tls; /* NULL: clients speak in clear */
+    bool asks_certificate;   /* each client must show one */
 };
 
 /* A list, for free() after gateway_listen_done(). */

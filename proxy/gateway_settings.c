@@ -201,11 +201,15 @@ static bool read_clients(const struct keys_file *file, struct gateway_settings *
                                 &s->clients, &s->client_count, e);
 }
 
-/* Until there are listeners that ask for certificates, nobody has one. */
+/* A name that nobody is asked for would be a client that never comes. */
 static bool check_cert_names(const struct keys_file *file,
                              const struct gateway_settings *s, struct err *e)
 {
-    for (size_t i = 0; i < s->client_count; i++) {
+    bool asked = false;
+
+    for (size_t i = 0; i < s->listen_count; i++)
+        asked = asked || s->listen[i].asks_certificate;
+    for (size_t i = 0; i < s->client_count && !asked; i++) {
         if (s->clients[i].cert_name == NULL)
             continue;
         err_set(e, "no listener asks for certificates (tls.clientCa)");

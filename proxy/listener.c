@@ -32,6 +32,7 @@ struct listener {
     struct addr addr;               /* of a socket that counts */
     const struct ip_range *proxies; /* see listener_set_proxies() */
     size_t proxy_count;
+    struct tls_context *tls; /* NULL: clients speak in clear */
     ev_io watch;
     ev_timer rest;
 };
@@ -96,6 +97,7 @@ static bool accept_one(struct listener *l)
 {
     struct addr from = {.len = sizeof from.v6};
     int fd = accept4(l->fd, &from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct conn_front in_front = {.tls = l->tls};
     struct ip ip;
 
     if (fd < 0) {
@@ -107,7 +109,8 @@ static bool accept_one(struct listener *l)
         return again;
     }
     ip = addr_ip(&from);
-    conn_open(l->session, fd, &ip, ranges_have(l->proxies, l->proxy_count, &ip));
+    in_front.proxied = ranges_have(l->proxies, l->proxy_count, &ip);
+    conn_open(l->session, fd, &ip, &in_front);
     return true;
 }
 
@@ -192,6 +195,7 @@ static void listener_free(struct listener *l)
     /* At the end somebody else may have the socket, and serve on it as we did. */
     if (l->counts && !core->ending)
         hostaddrs_remove_own(core->dialler.host, &l->addr);
+    tls_context_unref(&l->tls);
     close(l->fd);
     free(l);
 }
@@ -201,6 +205,14 @@ void listener_set_proxies(struct listener *l, const struct ip_range *proxies,
 {
     l->proxies = proxies;
     l->proxy_count = count;
+}
+
+void listener_set_tls(struct listener *l, struct tls_context *tls)
+{
+    struct tls_context *old = l->tls;
+
+    l->tls = tls != NULL ? tls_context_ref(tls) : NULL;
+    tls_context_unref(&old);
 }
 
 void listener_close(struct session *s, struct listener *l)

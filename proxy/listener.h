@@ -3,6 +3,7 @@
 #define PROXY_LISTENER_H
 
 #include "proxy/internal.h"
+#include "tls/context.h"
 
 enum {
     LISTENER_BATCH = 64,        /* connections accepted a turn of the loop */
@@ -15,6 +16,8 @@ bool listener_open(struct session *s, int fd, bool own_namespace, struct err *e)
  * is called again. */
 void listener_set_proxies(struct listener *l, const struct ip_range *proxies,
                           size_t count);
+/* From now on clients speak TLS; NULL: no more. A reference is taken. */
+void listener_set_tls(struct listener *l, struct tls_context *tls);
 void listener_close(struct session *s, struct listener *l);
 /* Stops accepting and closes all listeners of a session. */
 void listener_close_all(struct session *s);

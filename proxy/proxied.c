@@ -39,7 +39,7 @@ static enum step step_header(struct conn *c, char *tail, size_t n)
         return drop(c, REASON_MALFORMED_REQUEST);
     if (parsed == PROXY_HEADER_MORE)
         used = in.n;
-    if (stream_read(&c->client, tail, used - before, &taken) != IO_OK ||
+    if (stream_take(&c->client, tail, used - before, &taken) != IO_OK ||
         taken != used - before)
         return conn_enter(c, CONN_END);
     buf_filled(&c->in, taken);

@@ -103,9 +103,10 @@ static enum io failed(void)
                                                                      : IO_ERROR;
 }
 
-enum io stream_peek(struct stream *s, char *into, size_t size, size_t *n)
+/* The loop is level-triggered: what is left will be told again. */
+static enum io receive(struct stream *s, char *into, size_t size, int flags, size_t *n)
 {
-    ssize_t got = recv(s->fd, into, size, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t got = recv(s->fd, into, size, MSG_DONTWAIT | flags);
 
     s->ready &= ~EV_READ;
     *n = got > 0 ? (size_t)got : 0;
@@ -114,19 +115,22 @@ enum io stream_peek(struct stream *s, char *into, size_t size, size_t *n)
     return got == 0 ? IO_EOF : IO_OK;
 }
 
+enum io stream_peek(struct stream *s, char *into, size_t size, size_t *n)
+{
+    return receive(s, into, size, MSG_PEEK, n);
+}
+
+enum io stream_take(struct stream *s, char *into, size_t size, size_t *n)
+{
+    return receive(s, into, size, 0, n);
+}
+
 enum io stream_read(struct stream *s, char *into, size_t size, size_t *n)
 {
-    ssize_t got;
-
-    /* The loop is level-triggered: what is left will be told again. */
+    if (s->layer == NULL)
+        return receive(s, into, size, 0, n);
     s->ready &= ~EV_READ;
-    if (s->layer != NULL)
-        return s->layer->ops->read(s->layer, into, size, n);
-    got = recv(s->fd, into, size, MSG_DONTWAIT);
-    *n = got > 0 ? (size_t)got : 0;
-    if (got < 0)
-        return failed();
-    return got == 0 ? IO_EOF : IO_OK;
+    return s->layer->ops->read(s->layer, into, size, n);
 }
 
 enum io stream_write(struct stream *s, const char *from, size_t len, size_t *n)

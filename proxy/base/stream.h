@@ -80,6 +80,8 @@ enum io stream_read(struct stream *s, char *into, size_t size, size_t *n);
 /* The same of the socket's own bytes, below any layer, and they stay there; for what
  * comes in front of a layer. */
 enum io stream_peek(struct stream *s, char *into, size_t size, size_t *n);
+/* And takes them off it. */
+enum io stream_take(struct stream *s, char *into, size_t size, size_t *n);
 enum io stream_write(struct stream *s, const char *from, size_t len, size_t *n);
 
 /* No more will be written; reading goes on. */

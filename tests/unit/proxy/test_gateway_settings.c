@@ -89,7 +89,7 @@ static const struct row gateway_rows[] = {
     {"{\"listen\":[{\"address\":\"127.0.0.1:1\",\"tls\":{\"cert\":\"c\",\"key\":\"k\"}}"
      "]"
      "}",
-     "listen[0].tls: not supported yet", NULL},
+     "listen[0].tls: cannot read the certificate", NULL},
     {"{\"listen\":[\"localhost:1\"]}", "\"localhost:1\": expected an IP address", NULL},
     {"{\"listen\":[\":3128\"]}", "\":3128\": expected an IP address", NULL},
     {"{\"listen\":[\"127.0.0.1\"]}", "expected an IP address with a port", NULL},
