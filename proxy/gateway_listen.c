@@ -111,9 +111,10 @@ static void warn_open_key(const struct keys_file *file, const char *place,
     char whole[PLACE_MAX + 16];
     struct stat st;
 
-    snprintf(whole, sizeof whole, "%s.tls.key", place);
+    snprintf(whole, sizeof whole, "%s.tls.", place);
     if (stat(key, &st) == 0 && (st.st_mode & S_IROTH) != 0)
-        keys_warn(file, tls, whole, "everybody may read it; see chmod o-r");
+        keys_warn(file, json_get(tls, "key"), whole,
+                  "everybody may read it; see chmod o-r");
 }
 
 static bool make_tls(const struct keys_file *file, const char *place, const cJSON *tls,
