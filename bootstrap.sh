@@ -14,7 +14,7 @@ readonly BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config python3 libe
     libssl-dev zlib1g-dev libzstd-dev)
 readonly DEMO_PACKAGES=(curl openssl iproute2 util-linux)
 readonly TEST_PACKAGES=(libcmocka-dev python3-pytest clang git bubblewrap openssh-client
-    openssh-server procps haproxy)
+    openssh-server procps haproxy tinyproxy-bin)
 # Tests that need one of these are skipped, and say so, where it is not to be had.
 readonly WISHED_PACKAGES=(libclang-rt-dev clang-format-14 shellcheck python3-requests
     python3-pip default-jdk-headless nodejs wget zsh fish)

@@ -17,6 +17,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from support import certs, dns, gateway, netns, servers  # noqa: E402
+from support.program import merged  # noqa: E402
 
 ALLOWED, LURED, DENIED = "api.example.test", "cdn.example.test", "evil.example.test"
 TIMEOUT = 30
@@ -35,7 +36,7 @@ def show(command, shown):
     say(f"  $ {shown}")
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT,
+        stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT, env=merged(None),
     )  # fmt: skip
     for line in done.stdout.splitlines():
         if not CHATTER.match(line):
@@ -91,6 +92,7 @@ class Inside:
         done = subprocess.run(
             [*self.prefix, self.weir, "run", "-s", str(self.settings), "true"],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT,
+            env=merged(None),
         )  # fmt: skip
         return None if done.returncode == 0 else done.stderr.strip()
 
