@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "proxy/base/sha256.h"
+#include "tls/digest.h"
 
 enum { FIRST_BUCKETS = 64, NETWORK_BYTES = 8, FAMILY_NAME = 255 };
 
@@ -145,9 +145,9 @@ static struct client_count *find_or_add(struct clients *c, const struct ip *who)
 static struct ip whom_named(struct str name)
 {
     struct ip who = {.family = FAMILY_NAME};
-    uint8_t digest[SHA256_SIZE];
+    uint8_t digest[DIGEST_SIZE];
 
-    sha256(name, digest);
+    digest_of(name, digest);
     memcpy(who.bytes, digest, sizeof who.bytes);
     return who;
 }

@@ -151,7 +151,7 @@ static int by_digest(const void *a, const void *b)
 {
     const struct owned *one = a, *other = b;
 
-    return memcmp(one->token->digest, other->token->digest, SHA256_SIZE);
+    return memcmp(one->token->digest, other->token->digest, DIGEST_SIZE);
 }
 
 static bool check_tokens(const struct reading *r, struct err *e)

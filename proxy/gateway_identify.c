@@ -24,12 +24,12 @@ static const struct client_settings *find_token(const struct config *c,
     const struct client_settings *found = NULL;
     struct token asked;
 
-    sha256(password, asked.digest);
+    digest_of(password, asked.digest);
     for (size_t i = 0; i < c->settings.client_count; i++) {
         const struct client_settings *client = &c->settings.clients[i];
 
         for (size_t j = 0; j < client->token_count; j++)
-            if (sha256_equal(client->tokens[j].digest, asked.digest))
+            if (digest_equal(client->tokens[j].digest, asked.digest))
                 found = client;
     }
     *proof = proof_of(&asked);

@@ -69,9 +69,9 @@ static bool take_line(struct str line, struct token tokens[TOKENS_MAX], size_t *
         return err_set(e, "more than %d tokens", TOKENS_MAX);
     if (!check_token(line, e))
         return false;
-    sha256(line, token.digest);
+    digest_of(line, token.digest);
     for (size_t i = 0; i < *count; i++)
-        if (sha256_equal(tokens[i].digest, token.digest))
+        if (digest_equal(tokens[i].digest, token.digest))
             return err_set(e, "the same token twice");
     tokens[(*count)++] = token;
     return true;

@@ -4,7 +4,7 @@
 #define PROXY_TOKEN_FILE_H
 
 #include "proxy/base/err.h"
-#include "proxy/base/sha256.h"
+#include "tls/digest.h"
 
 enum {
     TOKENS_MAX = 2,
@@ -13,7 +13,7 @@ enum {
 };
 
 struct token {
-    uint8_t digest[SHA256_SIZE];
+    uint8_t digest[DIGEST_SIZE];
 };
 
 /* Blanks around a token and empty lines do not count. The file must belong to root or

@@ -1,16 +1,16 @@
 /* SHA-256 (FIPS 180-4), for what is compared without being kept: tokens. */
-#ifndef BASE_SHA256_H
-#define BASE_SHA256_H
+#ifndef TLS_DIGEST_H
+#define TLS_DIGEST_H
 
 #include <stdint.h>
 
 #include "proxy/base/str.h"
 
-enum { SHA256_SIZE = 32 };
+enum { DIGEST_SIZE = 32 };
 
-void sha256(struct str bytes, uint8_t out[SHA256_SIZE]);
+void digest_of(struct str bytes, uint8_t out[DIGEST_SIZE]);
 
 /* Whether two digests are the same, in a time that does not tell where they differ. */
-bool sha256_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE]);
+bool digest_equal(const uint8_t a[DIGEST_SIZE], const uint8_t b[DIGEST_SIZE]);
 
 #endif
