@@ -25,13 +25,15 @@ static void on_warning(void *owner, const char *text)
     w->warn(w->owner, whole);
 }
 
-/* What is denied to all is denied to them in the same words. */
+/* What is denied to all is denied to them in the same words; report mode, which lets
+ * through what no list allows, is not for them. */
 static bool load_nobody(struct config *c, const struct policy_layer *shared,
                         struct err *e)
 {
     struct json_doc *nothing = NULL;
     struct policy_layer layers[] = {*shared, {.label = ""}};
-    bool good = json_parse(STR("{\"allowedDomains\": []}"), JSON_SETTINGS, &nothing, e);
+    bool good = json_parse(STR("{\"allowedDomains\": [], \"mode\": \"enforce\"}"),
+                           JSON_SETTINGS, &nothing, e);
 
     layers[1].doc = nothing;
     layers[1].network = nothing != NULL ? json_root(nothing) : NULL;
