@@ -165,6 +165,7 @@ static enum step understand(struct conn *c)
                               .head_max = conn_limits(c)->head_bytes,
                               .arena = &r->arena,
                               .login_wanted = c->login_wanted,
+                              .login_heard = session_door(c->session)->logins,
                               .phase = &c->phase};
     size_t used = 0;
     enum front_parse parsed;

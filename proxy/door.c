@@ -54,6 +54,7 @@ static struct policy *entry_policy(const struct config *c)
 static void set_identify(struct door *d)
 {
     session_identify(d->entry, has_clients(d->config) ? identify : NULL, d);
+    d->entry->logins = d->config->tokens;
 }
 
 static struct session *new_client(struct door *d, const struct config_client *client)

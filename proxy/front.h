@@ -26,6 +26,7 @@ struct front_call {
     size_t head_max;
     struct arena *arena;
     bool login_wanted;    /* somebody must log in, and has not */
+    bool login_heard;     /* a login would tell better who it is than the rest does */
     unsigned char *phase; /* the front's own; 0 when the connection begins */
 };
 

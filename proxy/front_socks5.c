@@ -31,7 +31,8 @@ static bool offers(struct str methods, char method)
 }
 
 /* Who must log in and does not offer to is let ask, so that the refusal has a place,
- * and over ssh a reason. */
+ * and over ssh a reason. Who need not, and offers to, is heard where that means
+ * something, as it is over HTTP. */
 static enum front_parse parse_methods(const struct front_call *call,
                                       struct front_asked *asked, size_t *used)
 {
@@ -50,7 +51,7 @@ static enum front_parse parse_methods(const struct front_call *call,
                             "SOCKS without a method that is known here: none, or a "
                             "name and a password",
                             STR("\x05\xff"));
-    login = login && (call->login_wanted || !none);
+    login = login && (call->login_wanted || call->login_heard || !none);
     *call->phase = login ? PHASE_LOGIN : PHASE_REQUEST;
     asked->reply = login ? STR("\x05\x02") : STR("\x05\x00");
     *used = 2 + methods.n;

@@ -45,6 +45,7 @@ struct session {
     size_t connections;
     struct session *door;          /* whose listeners accept for it; NULL: its own do */
     session_identify_fn *identify; /* NULL: it is no door */
+    bool logins;                   /* of a door: some of those behind it log in */
     void *identify_owner;
     session_event_fn *on_event; /* NULL: nobody listens */
     void *on_event_owner;

@@ -252,6 +252,94 @@ def test_each_client_has_its_own_policy(many):
         assert line.get("rule") == rule, line
 
 
+def ask_socks5(sock, host, port, name, token):
+    """The byte that answers a SOCKS 5 request; with a token after a login."""
+    sock.sendall(b"\5\2\0\2" if token else b"\5\1\0")
+    assert sock.recv(2, socket.MSG_WAITALL) == (b"\5\2" if token else b"\5\0")
+    if token:
+        user, password = name.encode(), token.encode()
+        sock.sendall(b"\1%c%b%c%b" % (len(user), user, len(password), password))
+        if sock.recv(2, socket.MSG_WAITALL) != b"\1\0":
+            return None
+    sock.sendall(b"\5\1\0\3%c%b%b" % (len(host), host.encode(), port.to_bytes(2, "big")))
+    return sock.recv(10, socket.MSG_WAITALL)[1]
+
+
+def ask_socks4a(sock, host, port, name, token):
+    sock.sendall(b"\4\1%b\0\0\0\1user\0%b\0" % (port.to_bytes(2, "big"), host.encode()))
+    return sock.recv(8, socket.MSG_WAITALL)[1] - 90
+
+
+def ask_plain(sock, host, port, name, token):
+    login = basic(name, token) if token else ""
+    sock.sendall(f"GET http://{host}:{port}/ HTTP/1.1\r\nHost: x\r\n{login}\r\n".encode())
+    # What echoes is no web server: who comes so far was let through.
+    said = read_answer(sock)
+    return {502: 0, 403: 2}.get(int(said.split(b" ")[1]))
+
+
+FORMS = [
+    ("socks5", ask_socks5, False), ("socks4", ask_socks4a, False),
+    ("http", ask_plain, False), ("socks5", ask_socks5, True), ("http", ask_plain, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form, ask, tokens", FORMS, ids=lambda value: str(value)[:12])
+def test_each_policy_holds_in_each_form(fleet, token_file, form, ask, tokens):
+    """Client, form and verdict; CONNECT stands above."""
+    networks = {
+        "plain": {},
+        "ci": {"network": {"allowedDomains": ["ci.test", "evil.test", "127.0.0.1"]}},
+        "lab": {"network": {"deniedDomains": ["all.test"]}},
+        "shut": {"network": {"allowedDomains": []}},
+        "loud": {"network": {"mode": "report"}},
+    }
+    secrets = {name: f"token-of-{name}-0123456789" for name in networks}
+    clients = [
+        {"name": name, **keys, "tokenFile": token_file(name, secrets[name])}
+        if tokens
+        else {"name": name, **keys, "from": [f"127.0.0.{SOURCES[name]}"]}
+        for name, keys in networks.items()
+    ]
+    gate = fleet(
+        *clients, allowedDomains=["all.test", "127.0.0.1"], deniedDomains=["evil.test"],
+        mode="enforce",
+    )  # fmt: skip
+    for client, host, status, _ in VERDICTS:
+        source = (f"127.0.0.{SOURCES[client]}", 0)
+        token = secrets[client] if tokens else None
+        with socket.create_connection(("127.0.0.1", gate.weir.port), 10, source) as sock:
+            got = ask(sock, host, gate.port, client, token)
+        assert (got == 0) == (status == 200), (client, host, got)
+    lines = {(line["session"], line["host"]): line for line in gate.weir.audit(len(VERDICTS))}
+    assert len(lines) == len(VERDICTS)
+    for client, host, status, rule in VERDICTS:
+        line = lines[client, host]
+        assert line["front"].startswith(form), line
+        if status == 403:
+            assert line["verdict"] == "deny" and line.get("rule") == rule, line
+        else:
+            assert line["reason"] in ("allow-list", "bad-response"), line
+
+
+def test_a_wrong_socks_login_opens_nothing(fleet, token_file):
+    gate = fleet(
+        {"name": "ci", "tokenFile": token_file("ci", TOKENS["ci"])},
+        {"name": "lan", "from": ["127.0.0.2"]},
+    )
+    for source in "127.0.0.1", "127.0.0.2":
+        for name, token in ("ci", TOKENS["ci"] + "x"), ("lan", TOKENS["ci"]), ("x", "y" * 20):
+            with gate.dial(source) as sock:
+                assert ask_socks5(sock, "all.test", gate.port, name, token) is None
+    with gate.dial("127.0.0.2") as sock:
+        assert ask_socks5(sock, "all.test", gate.port, "ci", TOKENS["ci"]) == 0
+    with gate.dial("127.0.0.2") as sock:
+        assert ask_socks5(sock, "all.test", gate.port, "lan", None) == 0
+    lines = gate.weir.audit(8)
+    assert sorted(line["session"] for line in lines) == ["ci", *["gateway"] * 6, "lan"]
+    assert [line["reason"] for line in lines].count("auth") == 6
+
+
 @pytest.mark.parametrize(
     "client, host, remedy",
     [

@@ -27,11 +27,14 @@ class Fleet:
         extra = {"clients": clients, "workers": network.pop("workers", 1)}
         self.weir = gateway(network, resolver=dns, extra=extra, limits=limits)
 
-    def ask(self, host="all.test", login="", source="127.0.0.1"):
-        """The answer to a CONNECT, and the connection."""
-        sock = socket.create_connection(
+    def dial(self, source="127.0.0.1"):
+        return socket.create_connection(
             ("127.0.0.1", self.weir.port), 10, source_address=(source, 0)
         )
+
+    def ask(self, host="all.test", login="", source="127.0.0.1"):
+        """A connection on which CONNECT was asked."""
+        sock = self.dial(source)
         sock.sendall(f"CONNECT {host}:{self.port} HTTP/1.1\r\n{login}\r\n".encode())
         return sock
 
