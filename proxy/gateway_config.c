@@ -45,12 +45,16 @@ static bool load_nobody(struct config *c, const struct policy_layer *shared,
 
 /* The environment of a gateway says nothing: all stands in its file. */
 static bool load_parents(const struct policy_layer *layers, size_t count,
-                         struct warned *w, struct parents **out, struct err *e)
+                         const struct policy *policy, struct warned *w,
+                         struct parents **out, struct err *e)
 {
     struct parents_options o = {
         .layers = layers, .count = count, .warn = on_warning, .owner = w};
 
-    return parents_load(&o, out, e);
+    if (!parents_load(&o, out, e))
+        return false;
+    parents_review(*out, policy, w->label, on_warning, w);
+    return true;
 }
 
 static bool load_shared(struct config *c, struct warned *w, struct err *e)
@@ -59,7 +63,8 @@ static bool load_shared(struct config *c, struct warned *w, struct err *e)
         .label = "", .doc = c->settings.doc, .network = c->settings.network};
 
     return policy_load(&layer, 1, on_warning, w, &c->policy, e) &&
-           load_parents(&layer, 1, w, &c->parents, e) && load_nobody(c, &layer, e);
+           load_parents(&layer, 1, c->policy, w, &c->parents, e) &&
+           load_nobody(c, &layer, e);
 }
 
 static bool load_client(struct config *c, size_t index, struct warned *w, struct err *e)
@@ -81,8 +86,8 @@ static bool load_client(struct config *c, size_t index, struct warned *w, struct
     w->label = label;
     return policy_load(layers, sizeof layers / sizeof *layers, on_warning, w,
                        &c->clients[index].policy, e) &&
-           load_parents(layers, sizeof layers / sizeof *layers, w,
-                        &c->clients[index].parents, e);
+           load_parents(layers, sizeof layers / sizeof *layers,
+                        c->clients[index].policy, w, &c->clients[index].parents, e);
 }
 
 /* The settings made sure that no range is there twice. */

@@ -1,10 +1,13 @@
 #include "proxy/parents.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "proxy/parents_table.h"
 #include "proxy/policy/addrclass.h"
+
+enum { RULE_TEXT_MAX = 128, REVIEW_MAX = 768 };
 
 struct parents *parents_ref(struct parents *p)
 {
@@ -43,6 +46,28 @@ bool parents_take_contexts(struct parents *p, const char *ca_file, struct err *e
     }
     tls_context_unref(&context);
     return true;
+}
+
+void parents_review(const struct parents *p, const struct policy *policy,
+                    const char *label, policy_warn_fn *warn, void *owner)
+{
+    const struct target any = {.kind = HOST_NAME};
+    struct verdict v = policy_check_unresolved(policy, &any);
+    char rule[RULE_TEXT_MAX], text[REVIEW_MAX];
+
+    for (size_t i = 0; !v.allow && p != NULL && warn != NULL && i < PARENTS_COUNT;
+         i++) {
+        const struct parent *one = &p->parent[i];
+
+        if (one->kind == PARENT_NONE || one->resolve_local)
+            continue;
+        snprintf(text, sizeof text,
+                 "%snetwork: every name that goes through the parent proxy %s is "
+                 "refused (%s), because of %s; see \"resolve\"",
+                 label, one->name, reason_name(v.reason),
+                 policy_rule_text(policy, &v.rule, rule, sizeof rule));
+        warn(owner, text);
+    }
 }
 
 const struct parent *parents_get(const struct parents *p, enum parents_which which)

@@ -31,11 +31,16 @@ bool parents_load(const struct parents_options *o, struct parents **out, struct 
 
 struct settings;
 
-/* What counts for `weir run` under these settings, in this environment. Texts that are
- * about the settings have their file in front. */
-bool parents_of_run(const struct settings *s, char *const *environment,
-                    policy_warn_fn *warn, void *owner, struct parents **out,
-                    struct err *e);
+/* What counts for `weir run` under these settings, of which `policy` was made, in this
+ * environment. Texts that are about the settings have their file in front. */
+bool parents_of_run(const struct settings *s, const struct policy *policy,
+                    char *const *environment, policy_warn_fn *warn, void *owner,
+                    struct parents **out, struct err *e);
+
+/* Warns where rules for addresses refuse every name that goes through one of these
+ * (policy_check_unresolved()): that is hardly meant. `label` is that of the layer. */
+void parents_review(const struct parents *p, const struct policy *policy,
+                    const char *label, policy_warn_fn *warn, void *owner);
 
 /* All take NULL. */
 struct parents *parents_ref(struct parents *p);

@@ -13,10 +13,13 @@ struct listener {
     void *owner;
 };
 
+/* The variables of the environment have other names. */
 static bool is_of_file(const char *path, const char *text)
 {
-    return path != NULL && strstr(text, "network.") != NULL &&
-           strncmp(text, "line ", strlen("line ")) == 0;
+    struct str s = str_from(text);
+
+    return path != NULL &&
+           (str_starts(s, STR("line ")) || str_starts(s, STR("network")));
 }
 
 static void on_warning(void *owner, const char *text)
@@ -30,9 +33,9 @@ static void on_warning(void *owner, const char *text)
         l->warn(l->owner, whole);
 }
 
-bool parents_of_run(const struct settings *s, char *const *environment,
-                    policy_warn_fn *warn, void *owner, struct parents **out,
-                    struct err *e)
+bool parents_of_run(const struct settings *s, const struct policy *policy,
+                    char *const *environment, policy_warn_fn *warn, void *owner,
+                    struct parents **out, struct err *e)
 {
     struct policy_layer layer = {.label = "", .doc = s->doc, .network = s->network};
     struct listener listener = {s->path, warn, owner};
@@ -42,6 +45,8 @@ bool parents_of_run(const struct settings *s, char *const *environment,
                                 .warn = on_warning,
                                 .owner = &listener};
 
-    return parents_load(&o, out, e) ||
-           (is_of_file(s->path, e->text) && err_wrap(e, "%s", s->path));
+    if (!parents_load(&o, out, e))
+        return is_of_file(s->path, e->text) ? err_wrap(e, "%s", s->path) : false;
+    parents_review(*out, policy, "", on_warning, &listener);
+    return true;
 }

@@ -112,7 +112,8 @@ static bool load_policy(struct judge *j, struct err *e)
     }
     if (!policy_load(&layer, 1, on_policy_warning, j, &j->policy, e))
         return err_wrap(e, "%s", judge_file(j));
-    return parents_of_run(&j->settings, environ, j->warn, j->owner, &j->parents, e);
+    return parents_of_run(&j->settings, j->policy, environ, j->warn, j->owner,
+                          &j->parents, e);
 }
 
 static void add_own(struct judge *j, const char *text)

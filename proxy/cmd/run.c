@@ -235,7 +235,8 @@ static bool load(struct run *r, int argc, char **argv, struct err *e)
            launcher_find(r->launcher_name, &r->launcher, e) &&
            settings_load(r->settings_file, on_warning, r, &r->settings, e) &&
            load_policy(r, e) &&
-           parents_of_run(&r->settings, environ, on_warning, r, &r->parents, e) &&
+           parents_of_run(&r->settings, r->policy, environ, on_warning, r, &r->parents,
+                          e) &&
            open_audit(r, e) && load_plan(r, e);
 }
 

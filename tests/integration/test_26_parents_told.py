@@ -35,6 +35,8 @@ def test_check_says_what_would_not_be_checked(weir, tmp_path):
     network = {**through("http://p.test"), "privateAddresses": "deny"}
     done = check(weir, tmp_path, network, "a.test")
     assert done.returncode == 1
+    assert "every name that goes through the parent proxy http://p.test:80 is" in done.stderr
+    assert f"{tmp_path}/settings.json: network: " in done.stderr
     assert "(address-unchecked), network.privateAddresses" in done.stdout
     assert 'to allow it: have "resolve": "local" in network.parentProxy of' in done.stdout
     answer = json.loads(check(weir, tmp_path, network, "--json", "a.test").stdout)

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/policy/loaded.h"
 #include "tests/unit/proxy/parents_from.h"
 
 static const char both[] =
@@ -105,12 +106,42 @@ static void test_references(void **state)
     parents_unref(&mine);
 }
 
+/* Only where nothing at all would pass. */
+static void test_review(void **state)
+{
+    static const char rules[] = "{\"privateAddresses\": \"deny\"}";
+    struct parents *p = parents_of(both);
+    struct parents *local =
+        parents_of("{\"parentProxy\": {\"http\": \"http://p.test\", \"resolve\": "
+                   "\"local\"}}");
+    struct policy *strict = load_text(rules), *plain = load_text("{}");
+    struct told told = {.count = 0};
+
+    (void)state;
+    parents_review(p, plain, "", on_told, &told);
+    parents_review(local, strict, "", on_told, &told);
+    parents_review(NULL, strict, "", on_told, &told);
+    assert_int_equal(told.count, 0);
+    parents_review(p, strict, "clients[0].", on_told, &told);
+    assert_int_equal(told.count, 3);
+    assert_non_null(strstr(told.text,
+                           "clients[0].network: every name that goes through "
+                           "the parent proxy " PLAIN " is refused "
+                           "(address-unchecked), because of "
+                           "network.privateAddresses"));
+    policy_unref(&strict);
+    policy_unref(&plain);
+    parents_unref(&p);
+    parents_unref(&local);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_route),
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_references),
+        cmocka_unit_test(test_review),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
