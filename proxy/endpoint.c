@@ -119,7 +119,7 @@ bool endpoint_open(const char *text, struct endpoint *out, struct err *e)
     return ok || err_wrap(e, "\"%s\"", text);
 }
 
-static bool is_listening(int fd)
+bool endpoint_is_listening(int fd)
 {
     int listening = 0, type = 0;
     socklen_t len = sizeof listening;
@@ -135,7 +135,7 @@ bool endpoint_adopt(int taken, struct endpoint *out, struct err *e)
     autofd int fd = taken;
 
     *out = (struct endpoint){.fd = -1};
-    if (!is_listening(fd))
+    if (!endpoint_is_listening(fd))
         return err_set(e, "descriptor %d is not a listening stream socket", fd);
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
         fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK) != 0)

@@ -21,6 +21,8 @@ enum { ENDPOINT_TEXT_MAX = 128 };
 /* A Unix socket gets mode 0600; one that was left behind is removed first, one on which
  * somebody listens is an error. On false nothing is made. */
 bool endpoint_open(const char *text, struct endpoint *out, struct err *e);
+/* Whether it is a stream socket that listens. */
+bool endpoint_is_listening(int fd);
 /* A listening socket that somebody else made. Takes it over in any case. */
 bool endpoint_adopt(int fd, struct endpoint *out, struct err *e);
 /* Closes, and removes the file of a Unix socket. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -13,12 +14,13 @@
 #include "proxy/base/log.h"
 #include "proxy/base/stream.h"
 #include "proxy/conn.h"
+#include "proxy/endpoint.h"
 #include "proxy/ranges.h"
 
 enum {
-    BLOCKED_MAX = 10 * 1000,
-    SHED_BATCH = 8, /* tunnels that are cut at once */
-};                  /* microseconds; see stay_nonblocking() */
+    BLOCKED_MAX = 10 * 1000, /* microseconds; see stay_nonblocking() */
+    SHED_BATCH = 8,          /* tunnels that are cut at once */
+};
 
 static const double rest_seconds = 0.2, tell_seconds = 10;
 
@@ -26,6 +28,7 @@ struct listener {
     struct session *session;
     struct listener *next; /* in the session */
     int fd;
+    int gate;                       /* what the loop watches: see open_gate() */
     bool shared;                    /* somebody else may hold a copy */
     bool counts;                    /* its address is with the core's own */
     ev_tstamp told;                 /* of the last rest; 0: never */
@@ -126,17 +129,6 @@ static void on_acceptable(struct ev_loop *loop, ev_io *w, int events)
             break;
 }
 
-static bool is_listening(int fd)
-{
-    int listening = 0, type = 0;
-    socklen_t len = sizeof listening;
-
-    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) != 0 || !listening)
-        return false;
-    len = sizeof type;
-    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM;
-}
-
 static size_t count_listeners(const struct session *s)
 {
     size_t n = 0;
@@ -156,15 +148,31 @@ static void add_own(struct listener *l)
     l->counts = true;
 }
 
+/* The socket may stay open elsewhere when we close it: other workers and whoever passed
+ * it on have it too. The kernel would then go on telling the loop of it, under a number
+ * that may be that of another file by then. An epoll of its own ends when it is closed,
+ * whoever has the socket. */
+static int open_gate(int fd)
+{
+    autofd int gate = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event readable = {.events = EPOLLIN};
+
+    if (gate < 0 || epoll_ctl(gate, EPOLL_CTL_ADD, fd, &readable) != 0)
+        return -1;
+    return fd_steal(&gate);
+}
+
 bool listener_open(struct session *s, int taken, bool own_namespace, struct err *e)
 {
-    autofd int fd = taken;
+    autofd int fd = taken, gate = open_gate(fd);
     struct listener *l;
 
-    if (!is_listening(fd))
+    if (!endpoint_is_listening(fd))
         return err_set(e, "descriptor %d is not a listening stream socket", fd);
     if (count_listeners(s) >= SESSION_LISTENERS_MAX)
         return err_set(e, "more than %d listening sockets", SESSION_LISTENERS_MAX);
+    if (gate < 0)
+        return err_sys(e, "a listening socket cannot be watched");
     l = calloc(1, sizeof *l);
     if (l == NULL)
         abort();
@@ -172,11 +180,12 @@ bool listener_open(struct session *s, int taken, bool own_namespace, struct err 
     stream_set_options(fd);
     l->session = s;
     l->fd = fd_steal(&fd);
+    l->gate = fd_steal(&gate);
     l->shared = !own_namespace;
     stay_nonblocking(l);
     if (own_namespace)
         add_own(l);
-    ev_io_init(&l->watch, on_acceptable, l->fd, EV_READ);
+    ev_io_init(&l->watch, on_acceptable, l->gate, EV_READ);
     l->watch.data = l;
     ev_init(&l->rest, on_rested);
     l->rest.data = l;
@@ -196,6 +205,7 @@ static void listener_free(struct listener *l)
     if (l->counts && !core->ending)
         hostaddrs_remove_own(core->dialler.host, &l->addr);
     tls_context_unref(&l->tls);
+    close(l->gate);
     close(l->fd);
     free(l);
 }
