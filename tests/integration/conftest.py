@@ -32,7 +32,7 @@ def gateway(tmp_path):
 
     def start(network=None, *, limits=None, resolver=None, audit="file", listen=None,
               env=None, preexec=None, expect_fail=False, netns=None, extra=None,
-              settings=None):  # fmt: skip
+              settings=None, passed=()):  # fmt: skip
         folder = tmp_path / f"gateway{len(started)}"
         folder.mkdir()
         tree = settings
@@ -41,7 +41,7 @@ def gateway(tmp_path):
                 folder, network or {}, limits, resolver, audit, listen, extra
             )
         started.append(None)
-        started[-1] = Gateway(folder, tree, env, preexec, netns, expect_fail)
+        started[-1] = Gateway(folder, tree, env, preexec, netns, expect_fail, passed)
         return started[-1]
 
     yield start

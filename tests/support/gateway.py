@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 
+from . import manager
 from .admin import Admin
 from .program import assert_sane, merged, weir_path
 from .tunnel import Tunnel, read_to_end
@@ -49,11 +50,12 @@ def gateway_settings(folder, network, limits, resolver, audit, listen, extra):
 class Gateway:
     """A gateway that runs: `port`, `pid`, and ways to ask it.
 
-    `netns` is the namespace (netns.py) in which it runs and from which it is asked.
+    `netns` is the namespace (netns.py) in which it runs and from which it is asked;
+    `passed` are sockets, with names, that it gets from its manager (manager.py).
     """
 
     def __init__(self, folder, settings, env=None, preexec=None, netns=None,
-                 expect_fail=False):  # fmt: skip
+                 expect_fail=False, passed=()):  # fmt: skip
         self.folder = folder
         self.netns = netns
         self.tunnels = []
@@ -63,10 +65,10 @@ class Gateway:
         self.file.write_text(text)
         with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
             self.process = subprocess.Popen(
-                [*(netns.prefix if netns else []), weir_path(), "gateway", "-f",
-                 str(self.file)],
+                [*(netns.prefix if netns else []), *manager.prefix(passed), weir_path(),
+                 "gateway", "-f", str(self.file)],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=merged(env),
-                preexec_fn=preexec,
+                preexec_fn=preexec, pass_fds=[sock.fileno() for _, sock in passed],
             )  # fmt: skip
         self.pid = self.process.pid
         if expect_fail:
