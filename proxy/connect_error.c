@@ -11,7 +11,7 @@ static const struct {
       "the connection was refused", "connection_refused"}},
     {EHOSTUNREACH,
      {REASON_CONNECT_FAILURE, "no route to the host", "no route to the host",
-      "destination_ip_unroutable"}},
+      "destination_unavailable"}},
     {ENETUNREACH,
      {REASON_CONNECT_FAILURE, "no route to the network", "no route to the network",
       "destination_ip_unroutable"}},

@@ -6,8 +6,9 @@
 #include "proxy/basic_login.h"
 #include "proxy/front.h"
 #include "proxy/front_http_answer.h"
+#include "proxy/front_raw.h"
 
-enum { RAW_MAX = 64, PLAIN_PORT = 80 };
+enum { PLAIN_PORT = 80 };
 
 static enum front_parse refuse(struct front_asked *asked, unsigned status,
                                enum reason reason, const char *why)
@@ -18,22 +19,10 @@ static enum front_parse refuse(struct front_asked *asked, unsigned status,
     return FRONT_REFUSED;
 }
 
-/* For the audit: who sent nonsense should be seen, what stood before an "@" should not:
- * it may be a password. */
-static struct str keep_raw(struct arena *a, struct str authority)
-{
-    const char *at = authority.n > 0 ? memrchr(authority.p, '@', authority.n) : NULL;
-    struct str shown = authority;
-
-    if (at != NULL)
-        shown = str_skip(authority, (size_t)(at - authority.p));
-    return arena_dup(a, str_head(shown, RAW_MAX));
-}
-
 static enum front_parse refuse_host(struct front_asked *asked, struct arena *a,
                                     struct str authority, const char *why)
 {
-    asked->raw = keep_raw(a, authority);
+    asked->raw = front_raw(a, authority);
     return refuse(asked, 400, REASON_MALFORMED_HOST, why);
 }
 
@@ -49,7 +38,7 @@ static enum front_parse refuse_head(struct front_asked *asked, struct arena *a,
     line = str_cut(&rest, '\r');
     line = str_cut(&line, '\n');
     authority = str_cut(&line, ' ');
-    asked->raw = keep_raw(a, authority);
+    asked->raw = front_raw(a, authority);
     return refuse(asked, 400, REASON_MALFORMED_REQUEST, why);
 }
 

@@ -1,5 +1,7 @@
 #include "proxy/front_socks.h"
 
+#include "proxy/front_raw.h"
+
 enum front_parse socks_refuse(struct front_asked *asked, enum reason reason,
                               const char *why, struct str reply)
 {
@@ -17,7 +19,7 @@ bool socks_set_name(struct front_asked *asked, struct arena *a, struct str host,
 
     if (target_set(&asked->target, a, host, six, port))
         return true;
-    asked->raw = arena_dup(a, str_head(host, SOCKS_RAW_MAX));
+    asked->raw = front_raw(a, host);
     return false;
 }
 

@@ -5,7 +5,7 @@
 
 #include "proxy/front.h"
 
-enum { SOCKS_RAW_MAX = 64, SOCKS_CONNECT = 1 };
+enum { SOCKS_CONNECT = 1 };
 
 /* Refused with `reply`, which stands for answer(): what went wrong has a code of its
  * own. */

@@ -19,15 +19,18 @@ static bool names_host(struct str in)
     return memcmp(in.p + 4, "\0\0\0", 3) == 0 && in.p[7] != 0;
 }
 
-/* The text at `at`, without its NUL. FRONT_MORE when that has not come. */
+/* The text at `at`, without its NUL. FRONT_MORE when that has not come. Of one that is
+ * too long the same is seen, however much has come. */
 static enum front_parse read_text(struct str in, size_t at, size_t max, struct str *out)
 {
     struct str rest = str_skip(in, at);
     const char *end = rest.n > 0 ? memchr(rest.p, '\0', rest.n) : NULL;
 
     *out = (struct str){rest.p, end != NULL ? (size_t)(end - rest.p) : rest.n};
-    if (out->n > max)
+    if (out->n > max) {
+        *out = str_head(*out, max + 1);
         return FRONT_REFUSED;
+    }
     return end != NULL ? FRONT_DONE : FRONT_MORE;
 }
 

@@ -41,13 +41,16 @@ static enum front_parse parse_methods(const struct front_call *call,
 
     if (in.n < 2)
         return FRONT_MORE;
+    if (in.p[1] == 0)
+        return socks_refuse(asked, REASON_MALFORMED_REQUEST, "SOCKS without a method",
+                            STR("\x05\xff"));
     methods = str_head(str_skip(in, 2), (unsigned char)in.p[1]);
     if (methods.n < (unsigned char)in.p[1])
         return FRONT_MORE;
     none = offers(methods, METHOD_NONE);
     login = offers(methods, METHOD_LOGIN);
     if (!none && !login)
-        return socks_refuse(asked, REASON_MALFORMED_REQUEST,
+        return socks_refuse(asked, REASON_NOT_SUPPORTED,
                             "SOCKS without a method that is known here: none, or a "
                             "name and a password",
                             STR("\x05\xff"));
@@ -82,19 +85,17 @@ static enum front_parse parse_login(const struct front_call *call,
     return FRONT_LOGIN;
 }
 
-/* Bytes of the host, its length byte included; 0: of no kind that there is. */
+static bool is_kind(char kind)
+{
+    return kind == ADDRESS_IPV4 || kind == ADDRESS_NAME || kind == ADDRESS_IPV6;
+}
+
+/* Bytes of the host, its length byte included. */
 static size_t host_len(char kind, unsigned char first)
 {
-    switch (kind) {
-    case ADDRESS_IPV4:
-        return 4;
-    case ADDRESS_NAME:
+    if (kind == ADDRESS_NAME)
         return 1 + (size_t)first;
-    case ADDRESS_IPV6:
-        return 16;
-    default:
-        return 0;
-    }
+    return kind == ADDRESS_IPV4 ? 4 : 16;
 }
 
 static enum front_parse parse_host(const struct front_call *call, size_t len,
@@ -130,12 +131,12 @@ static enum front_parse parse_request(const struct front_call *call,
     if (in.n >= 3 && in.p[2] != 0)
         return socks_refuse(asked, REASON_MALFORMED_REQUEST,
                             "a SOCKS request whose third byte is not 0", REPLY("\x01"));
+    if (in.n >= 4 && !is_kind(in.p[3]))
+        return socks_refuse(asked, REASON_MALFORMED_REQUEST,
+                            "a SOCKS address of an unknown kind", REPLY("\x08"));
     if (in.n < 5)
         return FRONT_MORE;
     len = host_len(in.p[3], (unsigned char)in.p[4]);
-    if (len == 0)
-        return socks_refuse(asked, REASON_MALFORMED_REQUEST,
-                            "a SOCKS address of an unknown kind", REPLY("\x08"));
     return in.n < 4 + len + 2 ? FRONT_MORE : parse_host(call, len, asked, used);
 }
 

@@ -127,7 +127,7 @@ static const struct row {
     {STR("\5\1\2\1\0\0\5\1\0\3\6a.test\0\x50"), true, "0502 <:> a.test 80", 0},
     {STR("\5\1\0\5\1\0\3\6a.test\0\x50"), true, "0500 a.test 80", 0},
     {STR("\5\0\5\1\0"), false, "05ff malformed-request", 5},
-    {STR("\5\2\1\3"), false, "05ff malformed-request", 4},
+    {STR("\5\2\1\3"), false, "05ff not-supported", 4},
     {STR("\5\1\2\2\1u\1p"), true, "0502 0101 malformed-request", 5},
     {STR("\5\1\2\5\1\0\3\6a.test\0\x50"), true, "0502 0101 malformed-request", 13},
     /* Requests. */
@@ -137,6 +137,8 @@ static const struct row {
      "0500 05070001000000000000 not-supported", 10},
     {STR("\5\1\0\5\1\0\2\1\2\3\4\0\x50"), false,
      "0500 05080001000000000000 malformed-request", 10},
+    /* Nothing more is waited for. */
+    {STR("\5\1\0\5\1\0\2"), false, "0500 05080001000000000000 malformed-request", 4},
     {STR("\5\1\0\4\1\0\1\1\2\3\4\0\x50"), false,
      "0500 05010001000000000000 malformed-request", 10},
     {STR("\5\1\0\5\1\1\1\1\2\3\4\0\x50"), false,
@@ -278,6 +280,20 @@ static void test_socks4(void **state)
     }
 }
 
+/* What may be a password is not kept. */
+static void test_raw(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk(&t, &front_socks5, STR("\5\1\0\5\1\0\3\14me:pw@a.test\0\x50"), false, false);
+    assert_true(str_equal(t.asked.raw, STR("@a.test")));
+    arena_done(&t.arena);
+    talk(&t, &front_socks4, STR("\4\1\0\x50\0\0\0\1\0me:pw@a.test\0"), false, true);
+    assert_true(str_equal(t.asked.raw, STR("@a.test")));
+    arena_done(&t.arena);
+}
+
 /* A text without an end is not read for ever. */
 static void test_socks4_endless(void **state)
 {
@@ -322,7 +338,7 @@ int main(void)
         cmocka_unit_test(test_parse),         cmocka_unit_test(test_parse_longest),
         cmocka_unit_test(test_answer),        cmocka_unit_test(test_logged_in),
         cmocka_unit_test(test_socks4),        cmocka_unit_test(test_socks4_endless),
-        cmocka_unit_test(test_socks4_answer),
+        cmocka_unit_test(test_socks4_answer), cmocka_unit_test(test_raw),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
