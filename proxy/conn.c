@@ -407,7 +407,7 @@ static bool may_come_in(struct core *core, const struct ip *from, bool proxied)
         return true;
     return core->short_of_descriptors &&
            clients_connections(core->clients) >= core->limits.connections &&
-           conn_shed(core, 1) > 0 && count_in(core, from, proxied);
+           conn_make_room(core, 1) && count_in(core, from, proxied);
 }
 
 void conn_open(struct session *s, int fd, const struct ip *from,

@@ -28,6 +28,9 @@ void conn_close_idle(struct session *s, double silent);
 /* Cuts idle tunnels of all sessions, the longest silent first, `most` at once, so that
  * others can have their descriptors and memory. Returns how many. */
 size_t conn_shed(struct core *core, size_t most);
+/* The same, for this core. When there are none it is noted that others should make
+ * room. */
+bool conn_make_room(struct core *core, size_t most);
 
 /* The core's limits have changed. */
 void conn_fit_all(struct session *s);

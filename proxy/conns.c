@@ -100,3 +100,12 @@ size_t conn_shed(struct core *core, size_t most)
         core->shed_again = now + shed_pause;
     return n;
 }
+
+bool conn_make_room(struct core *core, size_t most)
+{
+    bool made = conn_shed(core, most) > 0;
+
+    if (!made)
+        count_add(&core->counters.needs, 1);
+    return made;
+}

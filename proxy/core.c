@@ -11,6 +11,7 @@ enum {
      * run beside each other; and what each core has: loop, resolver, addresses. */
     DESCRIPTORS_KEPT = 112,
     DESCRIPTORS_CORE = 16,
+    SHED_FOR_OTHERS = 8,
     DESCRIPTORS_EACH = 2,         /* a client and its server */
     DESCRIPTORS_WANTED = 1 << 20, /* an unlimited process does not need more */
 };
@@ -52,6 +53,11 @@ void core_set_limits(struct core *c, const struct limits *limits)
     c->dialler.seconds = limits->connect_seconds;
     for (struct session *s = c->sessions; s != NULL; s = s->next)
         conn_fit_all(s);
+}
+
+void core_shed(struct core *c)
+{
+    conn_shed(c, SHED_FOR_OTHERS);
 }
 
 void core_set_ending(struct core *c)

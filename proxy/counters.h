@@ -39,8 +39,9 @@ struct counters {
     struct histogram dns, connect;
     struct count sni[SNI_COUNT];
     struct count accept_errors[COUNTERS_ERRORS];
-    struct count cut_short;   /* connections closed without a word: no room to refuse */
-    struct count shed;        /* idle tunnels cut for want of descriptors or memory */
+    struct count cut_short; /* connections closed without a word: no room to refuse */
+    struct count shed;      /* idle tunnels cut for want of descriptors or memory */
+    struct count needs;     /* how often somebody needed room, and none was to be had */
     struct count connections; /* now: with those that are being refused */
 };
 

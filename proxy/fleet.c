@@ -160,6 +160,12 @@ void fleet_rest(struct fleet *f)
         worker_rest(f->workers[i]);
 }
 
+void fleet_shed(struct fleet *f)
+{
+    for (unsigned i = 0; i < f->count; i++)
+        worker_shed(f->workers[i]);
+}
+
 void fleet_close_idle(struct fleet *f, double silent)
 {
     for (unsigned i = 0; i < f->count; i++)

@@ -40,6 +40,7 @@ void fleet_own(struct fleet *f, const struct addr *a);
 bool fleet_adopt(struct fleet *f, struct config *config, struct sites *sites,
                  struct err *e);
 void fleet_rest(struct fleet *f);
+void fleet_shed(struct fleet *f);
 void fleet_close_idle(struct fleet *f, double silent);
 
 /* Asks all for a sign of life. Returns for how many seconds the slowest has not given

@@ -27,6 +27,11 @@ static void add_named(struct paths *p, const cJSON *node)
         add(p, keys_path(p->file, text));
 }
 
+static void add_network(struct paths *p, const cJSON *network)
+{
+    add_named(p, json_get(json_get(network, "parentProxy"), "caFile"));
+}
+
 char **gateway_files(const struct config *config)
 {
     const struct gateway_settings *s = &config->settings;
@@ -35,8 +40,11 @@ char **gateway_files(const struct config *config)
     struct paths p = {.file = &file};
 
     add(&p, strdup(s->path));
-    cJSON_ArrayForEach(node, json_get(root, "clients"))
+    add_network(&p, json_get(root, "network"));
+    cJSON_ArrayForEach(node, json_get(root, "clients")) {
         add_named(&p, json_get(node, "tokenFile"));
+        add_network(&p, json_get(node, "network"));
+    }
     cJSON_ArrayForEach(node, json_get(root, "listen"))
         for (size_t i = 0; i < sizeof tls_keys / sizeof *tls_keys; i++)
             add_named(&p, json_get(json_get(node, "tls"), tls_keys[i]));

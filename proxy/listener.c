@@ -83,7 +83,7 @@ static void make_room(struct listener *l, int error)
     struct core *core = l->session->core;
 
     counters_accept_error(&core->counters, error);
-    if (error == EINVAL || conn_shed(core, SHED_BATCH) == 0)
+    if (error == EINVAL || !conn_make_room(core, SHED_BATCH))
         rest(l, error);
 }
 

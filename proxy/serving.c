@@ -38,6 +38,7 @@ struct serving {
     ev_timer drain, tick, watchdog;
     ev_tstamp give_up;         /* when what still runs is cut; 0: not ending */
     unsigned long long errors; /* of accept, at the last tick */
+    unsigned long long needs;  /* of room, that were not met, at the last tick */
     ev_tstamp trouble;         /* when there were more */
     double silence;            /* of the workers, at the last tick */
 };
@@ -47,14 +48,12 @@ static const struct gateway_settings *settings(const struct serving *s)
     return &s->config->settings;
 }
 
-static unsigned long long accept_errors(const struct serving *s)
+static unsigned long long accept_errors(const struct counters *total)
 {
-    struct counters total = {0};
     unsigned long long n = 0;
 
-    fleet_sum(s->fleet, &total);
     for (unsigned i = 0; i < COUNTERS_ERRORS; i++)
-        n += count_read(&total.accept_errors[i]);
+        n += count_read(&total->accept_errors[i]);
     return n;
 }
 
@@ -107,13 +106,28 @@ static bool on_page(void *owner, enum admin_page page, struct buf *body)
     return health_write(&h, body);
 }
 
+/* A worker that needs room has cut what it could of its own; now it is for the others.
+ */
+static void share_room(struct serving *s, const struct counters *total)
+{
+    unsigned long long needs = count_read(&total->needs);
+
+    if (needs != s->needs)
+        fleet_shed(s->fleet);
+    s->needs = needs;
+}
+
 static void on_tick(struct ev_loop *loop, ev_timer *w, int events)
 {
     struct serving *s = w->data;
-    unsigned long long errors = accept_errors(s);
+    struct counters total = {0};
+    unsigned long long errors;
 
     (void)events;
     s->silence = fleet_silence(s->fleet);
+    fleet_sum(s->fleet, &total);
+    share_room(s, &total);
+    errors = accept_errors(&total);
     if (errors != s->errors)
         s->trouble = ev_now(loop);
     s->errors = errors;

@@ -12,7 +12,7 @@ struct orders {
     struct config *config; /* a reference; NULL: stays as it is */
     struct opened *opened; /* owned, with the descriptors */
     size_t opened_count;
-    bool rest, close_idle, end;
+    bool rest, close_idle, shed, end;
     double silent;
 };
 
@@ -72,6 +72,8 @@ static void carry_out(struct worker *w, struct orders *o)
     }
     if (o->close_idle)
         door_close_idle(w->door, o->silent);
+    if (o->shed)
+        core_shed(w->core);
     if (o->end)
         ev_break(w->loop, EVBREAK_ALL);
 }
@@ -227,6 +229,12 @@ void worker_close_idle(struct worker *w, double silent)
 
     o->close_idle = true;
     o->silent = silent;
+    end_order(w);
+}
+
+void worker_shed(struct worker *w)
+{
+    begin_order(w)->shed = true;
     end_order(w);
 }
 

@@ -49,6 +49,8 @@ void worker_adopt(struct worker *w, struct config *config, const struct opened *
 void worker_rest(struct worker *w);
 /* See door_close_idle(). */
 void worker_close_idle(struct worker *w, double silent);
+/* See core_shed(). */
+void worker_shed(struct worker *w);
 /* Asks for a sign of life. */
 void worker_ask(struct worker *w);
 

@@ -141,6 +141,22 @@ def test_three_hundred_tunnels_in_256_descriptors(place):
     assert served(weir, port) and weir.admin().get("/readyz").status == 200
 
 
+def test_idle_ones_of_other_workers_make_room(place):
+    """Whoever of four workers has the idle ones: in a while no client is refused."""
+    weir, port, before = place({"shedSeconds": 1, "idleSeconds": 3600}, few, workers=4)
+    idle = []
+    while (tunnel := ask(weir, port)) is not None:
+        idle.append(tunnel)
+    assert len(idle) >= 60
+    for _ in range(40):
+        tunnel = wait_until(lambda: ask(weir, port), 60, lambda: weir.admin().get("/metrics").body)
+        assert moves(tunnel)
+        idle.append(tunnel)
+    for tunnel in idle:
+        tunnel.close()
+    settle(weir.pid, before)
+
+
 def test_none_left_but_somebody_idles(place):
     """Something else has eaten them, so that not even a refusal can be said: what idles
     makes room, and who waits in the socket is served."""
