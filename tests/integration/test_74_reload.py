@@ -1,8 +1,10 @@
 """The gateway file is read anew while it serves: all of it or nothing, and no verdict is
 older than the last reload that was acknowledged."""
 
+import base64
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -11,6 +13,7 @@ import time
 
 import pytest
 
+from support.tunnel import read_to_end
 from support.wait import wait_until
 
 REPLY = b"HTTP/1.1 200 "
@@ -71,14 +74,58 @@ def test_when_the_file_changes(place):
     assert here.status("n2.test") == 403
 
 
-def test_when_a_token_changes(gateway, tmp_path):
-    """A file that is named in it counts as much."""
+def test_when_a_token_changes(gateway, echo_server, tmp_path):
+    """A file that is named in it counts as much; a tunnel of the old token is cut."""
+    port = echo_server()
     token = tmp_path / "ci.token"
     token.write_text("first-token-of-many\n")
     token.chmod(0o600)
-    weir = gateway({}, extra={"clients": [{"name": "ci", "tokenFile": str(token)}]})
+    weir = gateway(
+        {"allowedDomains": [f"127.0.0.1:{port}"]},
+        extra={"clients": [{"name": "ci", "tokenFile": str(token)}]},
+    )
+
+    def ask(secret):
+        login = base64.b64encode(f"ci:{secret}".encode()).decode()
+        sock = weir.dial(20)
+        sock.sendall(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n"
+                     f"Proxy-Authorization: Basic {login}\r\n\r\n".encode())  # fmt: skip
+        return sock, sock.recv(4096)[9:12]
+
+    tunnel, status = ask("first-token-of-many")
+    assert status == b"200"
     token.write_text("second-token-of-all\n")
     wait_until(lambda: weir.generation() == 2, 20, weir.log)
+    assert read_to_end(tunnel) == b""
+    for secret, wanted in (("first-token-of-many", b"407"), ("second-token-of-all", b"200")):
+        sock, status = ask(secret)
+        assert status == wanted
+        sock.close()
+
+
+def renewed(path):
+    """The same again, as a new file: what a tool that renews certificates does."""
+    new = path.with_name(path.name + ".new")
+    new.write_bytes(path.read_bytes())
+    new.chmod(0o600)
+    new.rename(path)
+
+
+def test_when_a_certificate_changes(gateway, authority, tmp_path):
+    """Those of a listener, and of who vouches for a parent."""
+    cert, key = authority.leaf(["proxy.test"])
+    names = ("cert.pem", "key.pem", "ca.pem")
+    files = [tmp_path / name for name in names]
+    for file, source in zip(files, (cert, key, authority.ca)):
+        file.write_bytes(pathlib.Path(source).read_bytes())
+        file.chmod(0o600)
+    tls = {"cert": str(files[0]), "key": str(files[1])}
+    parent = {"https": "https://127.0.0.1:9", "caFile": str(files[2])}
+    weir = gateway({"parentProxy": parent},
+                   listen=["127.0.0.1:0", {"address": "127.0.0.1:0", "tls": tls}])  # fmt: skip
+    for number, file in enumerate(files, start=2):
+        renewed(file)
+        wait_until(lambda: weir.generation() == number, 20, weir.log)  # noqa: B023
 
 
 BROKEN = {
