@@ -92,24 +92,34 @@ static bool is_there(const char *path)
     return lstat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
+/* Frees `path` and returns NULL when there is nothing. */
+static char *if_there(char *path)
+{
+    if (path != NULL && is_there(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *settings_srt_file(void)
+{
+    return if_there(path_below("HOME", ".srt-settings.json"));
+}
+
 /* The first of the default places that has a file, for free(); NULL when none has. */
 static char *find_default(void)
 {
-    char *places[] = {
-        path_below("XDG_CONFIG_HOME", "weir/settings.json"),
-        path_below("HOME", ".srt-settings.json"),
-    };
-    char *found = NULL;
+    char *own = path_below("XDG_CONFIG_HOME", "weir/settings.json");
 
-    if (places[0] == NULL)
-        places[0] = path_below("HOME", ".config/weir/settings.json");
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (found == NULL && places[i] != NULL && is_there(places[i]))
-            found = places[i];
-        else
-            free(places[i]);
-    }
-    return found;
+    if (own == NULL)
+        own = path_below("HOME", ".config/weir/settings.json");
+    own = if_there(own);
+    return own != NULL ? own : settings_srt_file();
+}
+
+void settings_none(struct settings *out)
+{
+    *out = (struct settings){.path = NULL};
 }
 
 bool settings_read(const char *path, struct json_doc **doc, struct err *e)
@@ -170,7 +180,7 @@ bool settings_load(const char *path, policy_warn_fn *warn, void *owner,
     bool ok;
 
     if (found == NULL) {
-        *out = (struct settings){0};
+        settings_none(out);
         return true;
     }
     ok = settings_read(found, &doc, e) &&

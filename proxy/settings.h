@@ -21,6 +21,8 @@ struct settings {
  * and so do the texts for `warn` (those of policy_load() have no file in front). */
 bool settings_load(const char *path, policy_warn_fn *warn, void *owner,
                    struct settings *out, struct err *e);
+/* The built-in defaults, whatever files there are. */
+void settings_none(struct settings *out);
 void settings_done(struct settings *s);
 
 /* The two halves of it. The tree of a file, or of a text that stands for one; *doc is
@@ -28,6 +30,10 @@ void settings_done(struct settings *s);
 bool settings_read(const char *path, struct json_doc **doc, struct err *e);
 bool settings_from_doc(const char *path, struct json_doc **doc, policy_warn_fn *warn,
                        void *owner, struct settings *out, struct err *e);
+
+/* ~/.srt-settings.json if it is there, for free(); else NULL. What is there and cannot
+ * be read is there. */
+char *settings_srt_file(void);
 
 /* The default places, whether they exist or not, for protection inside the sandbox.
  * Absolute paths, for free(); fewer than 3 when HOME is not set. */

@@ -86,10 +86,8 @@ int cmd_main(int argc, char **argv)
     const struct command *command;
     struct err e;
 
-    if (argc > 0 && is_named(argv[0], "srt")) {
-        log_error("the command line of srt is not supported yet; use weir run");
-        return EXIT_WEIR;
-    }
+    if (argc > 0 && is_named(argv[0], cmd_srt.name))
+        return run_command(&cmd_srt, argc, argv);
     if (argc < 2) {
         log_error("expected a command; see weir help");
         return EXIT_USAGE;

@@ -23,6 +23,8 @@ struct command {
 };
 
 extern const struct command cmd_run, cmd_gateway, cmd_check, cmd_help, cmd_version;
+/* Not in the table: weir is this when it is invoked by that name. */
+extern const struct command cmd_srt;
 
 int cmd_main(int argc, char **argv);
 /* Usage, options and details, to stdout. */

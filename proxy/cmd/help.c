@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "proxy/base/log.h"
 #include "proxy/cmd/cmd.h"
@@ -21,6 +22,12 @@ static void print_overview(void)
     for (size_t i = 0; cmd_table[i] != NULL; i++)
         printf("  %-10s %s\n", cmd_table[i]->name, cmd_table[i]->summary);
     printf("\nweir help COMMAND tells more.\n");
+}
+
+/* The name by which weir may be invoked has help, too. */
+static const struct command *find(const char *name, struct err *e)
+{
+    return strcmp(name, cmd_srt.name) == 0 ? &cmd_srt : cmd_find(name, e);
 }
 
 /* What the completions of the shells read (proxy/data). */
@@ -47,20 +54,19 @@ static int run(int argc, char **argv)
         log_error("help: \"%.40s\" is not expected", argv[rest + 1]);
         return EXIT_USAGE;
     }
-    if (h.list) {
-        print_list();
-        return EXIT_OK;
-    }
     if (rest == argc) {
-        print_overview();
+        h.list ? print_list() : print_overview();
         return EXIT_OK;
     }
-    command = cmd_find(argv[rest], &e);
+    command = find(argv[rest], &e);
     if (command == NULL) {
         log_error("help: %s", e.text);
         return EXIT_USAGE;
     }
-    cmd_print_help(command);
+    if (h.list)
+        options_list(command->name, command->options);
+    else
+        cmd_print_help(command);
     return EXIT_OK;
 }
 

@@ -29,7 +29,7 @@ enum { GUARDED_MAX = 8, SHELL_WORDS = 4, SESSION_MAX = 32 };
 struct run {
     const char *settings_file, *launcher_name, *audit_file, *script;
     struct option_texts allow;
-    bool explain, quiet, verbose;
+    bool explain, quiet, verbose, no_settings;
 
     char *shell[SHELL_WORDS]; /* of -c */
     char **argv;              /* borrowed: the command */
@@ -56,9 +56,13 @@ static const struct option options[] = {
      "print what would be made, and run nothing"},
     {"quiet", 'q', OPTION_FLAG, offsetof(struct run, quiet), NULL,
      "no warnings, no summary of what was denied"},
-    {"verbose", 'v', OPTION_FLAG, offsetof(struct run, verbose), NULL, "say more"},
+    {"verbose", 'v', OPTION_FLAG, offsetof(struct run, verbose), NULL,
+     "tell each request when it has ended"},
     {"command", 'c', OPTION_TEXT, offsetof(struct run, script), "STRING",
      "run STRING with sh -c"},
+    /* For srt, which looks for its own file alone. */
+    {"no-settings", 0, OPTION_HIDDEN_FLAG, offsetof(struct run, no_settings), NULL,
+     "under the defaults, whatever files there are"},
     {.name = NULL},
 };
 
@@ -222,6 +226,16 @@ static bool load_plan(struct run *r, struct err *e)
     return good;
 }
 
+static bool load_settings(struct run *r, struct err *e)
+{
+    if (!r->no_settings)
+        return settings_load(r->settings_file, on_warning, r, &r->settings, e);
+    if (r->settings_file != NULL)
+        return err_set(e, "--settings and --no-settings contradict each other");
+    settings_none(&r->settings);
+    return true;
+}
+
 static bool load(struct run *r, int argc, char **argv, struct err *e)
 {
     int rest;
@@ -232,8 +246,7 @@ static bool load(struct run *r, int argc, char **argv, struct err *e)
                   : r->verbose ? LOG_LEVEL_DEBUG
                                : LOG_LEVEL_INFO);
     return take_command(r, argv + rest, e) &&
-           launcher_find(r->launcher_name, &r->launcher, e) &&
-           settings_load(r->settings_file, on_warning, r, &r->settings, e) &&
+           launcher_find(r->launcher_name, &r->launcher, e) && load_settings(r, e) &&
            load_policy(r, e) &&
            parents_of_run(&r->settings, r->policy, environ, on_warning, r, &r->parents,
                           e) &&
@@ -244,6 +257,7 @@ static void on_event(void *owner, const struct audit_event *event)
 {
     struct run *r = owner;
 
+    run_print_event(event);
     summary_add(r->summary, event);
 }
 

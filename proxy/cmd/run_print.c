@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "proxy/base/log.h"
 #include "proxy/base/shown.h"
 
 static void print_list(const struct settings *settings, const char *key,
@@ -66,4 +67,19 @@ void run_print(const struct plan *plan, const struct settings *settings,
     plan_print(plan, stdout);
     putchar('\n');
     print_network(settings, allow, parents);
+}
+
+void run_print_event(const struct audit_event *event)
+{
+    const struct target *t = event->target;
+    const char *said = event->verdict.allow ? "allowed" : "denied";
+    const char *reason = reason_name(event->verdict.reason);
+    bool v6 = t != NULL && t->kind == HOST_ADDR && t->ip.family == 6;
+
+    if (t == NULL)
+        log_debug("%s a request (%s)", said, reason);
+    else
+        log_debug("%s %s" STR_FMT "%s:%u (%s%s%s)", said, v6 ? "[" : "",
+                  STR_ARG(t->host), v6 ? "]" : "", t->port, reason,
+                  event->rule[0] != '\0' ? ": " : "", event->rule);
 }

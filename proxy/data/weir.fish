@@ -17,10 +17,15 @@ complete -c weir -n '__fish_seen_subcommand_from help' -a '(__weir_commands)'
 complete -c weir -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand)'
 complete -c weir -n '__fish_seen_subcommand_from check' -a '(__fish_print_hostnames)'
 
-for line in (__weir_list)
+# srt is weir by another name: its whole line is one command.
+complete -c srt -f
+complete -c srt -s h -l help -d 'Print help'
+complete -c srt -a '(__fish_complete_subcommand)'
+
+for line in (__weir_list) (command weir help --list srt 2>/dev/null)
     set -l fields (string split -m 4 ' ' -- $line)
     test $fields[2] = . && continue
-    set -l words -n "__fish_seen_subcommand_from $fields[1]" -l (string sub -s 3 -- $fields[2]) -d $fields[5]
+    set -l words -l (string sub -s 3 -- $fields[2]) -d $fields[5]
     test $fields[3] != . && set -a words -s (string sub -s 2 -- $fields[3])
     switch $fields[4]
         case .
@@ -29,5 +34,9 @@ for line in (__weir_list)
         case '*'
             set -a words -x
     end
-    complete -c weir $words
+    if test $fields[1] = srt
+        complete -c srt $words
+    else
+        complete -c weir -n "__fish_seen_subcommand_from $fields[1]" $words
+    end
 end

@@ -68,8 +68,3 @@ def test_answers_that_cannot_be_written_are_an_error():
     with open("/dev/full", "w") as full:
         done = run_as("weir", "help", stdout=full)
     assert done.returncode == 2 and "standard output" in done.stderr
-
-
-def test_invoked_as_srt_it_says_that_this_comes_later():
-    done = run_as("/usr/bin/srt", "curl", "https://a.test/")
-    assert done.returncode == 125 and "srt is not supported yet" in done.stderr
