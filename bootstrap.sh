@@ -14,10 +14,10 @@ readonly BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config python3 libe
     libssl-dev zlib1g-dev libzstd-dev)
 readonly DEMO_PACKAGES=(curl openssl iproute2 util-linux)
 readonly TEST_PACKAGES=(libcmocka-dev python3-pytest clang git bubblewrap openssh-client
-    openssh-server procps haproxy tinyproxy-bin)
+    openssh-server procps haproxy tinyproxy-bin netcat-openbsd)
 # Tests that need one of these are skipped, and say so, where it is not to be had.
 readonly WISHED_PACKAGES=(libclang-rt-dev clang-format-14 shellcheck python3-requests
-    python3-pip default-jdk-headless nodejs wget zsh fish)
+    python3-socks python3-pip default-jdk-headless nodejs wget zsh fish)
 readonly LONG_PACKAGES=(debootstrap valgrind)
 # What the packages above bring, for systems without apt: header, name of the project.
 readonly HEADERS=(ev.h:libev ares.h:c-ares cjson/cJSON.h:cJSON idn2.h:libidn2

@@ -1,6 +1,6 @@
 """Real programs whose way out is Weir: behind the gateway, and inside `weir run` as root
-and as an ordinary user. Each reaches an allowed name by CONNECT, and none reaches one
-that is not.
+and as an ordinary user. Each reaches an allowed name by CONNECT or SOCKS, and none
+reaches one that is not.
 
 Needs root: the servers have addresses of their own in network namespaces, and a hosts
 file is mounted for the names.
@@ -263,3 +263,89 @@ def test_ssh_by_a_proxy_command(site, mode):
     done = site.run(mode, OTHER, ssh_command(site, mode))
     assert done.returncode == 255
     assert "no shells from here" in done.stderr
+
+
+def ports_of(site, mode):
+    """Where the two proxies listen, which speak SOCKS as well: [(network, port)]."""
+    networks = {"allowed": ALLOWED, "other": OTHER}
+    for network in networks.values():
+        site.run(mode, network, ["true"])
+    if mode != "gateway":
+        return [(network, 3128) for network in networks.values()]
+    return [(network, site.gateways[name].port) for name, network in networks.items()]
+
+
+@pytest.mark.parametrize("scheme", ["socks5h", "socks4a"])
+def test_curl_by_socks(site, mode, scheme):
+    for network, port in ports_of(site, mode):
+        curl = ["curl", "-sS", "--proxy", f"{scheme}://127.0.0.1:{port}"]
+        for url in (f"https://{API}/", f"http://{API}/"):
+            done = site.run(mode, network, [*curl, url])
+            if network is ALLOWED:
+                good(done, "hello from the api")
+            else:
+                assert done.returncode == 97 and done.stdout == "", done.stderr
+
+
+def test_git_by_socks(site, mode):
+    url = f"https://{registry.GIT}/repo.git"
+    for network, port in ports_of(site, mode):
+        target = site.world.work / f"socks-clone-{mode}-{network is ALLOWED}"
+        git = ["git", "-c", f"http.proxy=socks5h://127.0.0.1:{port}"]
+        done = site.run(mode, network, [*git, "clone", "-q", url, target])
+        if network is ALLOWED:
+            good(done, "")
+            assert (target / "hello").read_text() == "hello from git\n"
+        else:
+            assert done.returncode != 0 and "SOCKS5" in done.stderr
+
+
+def test_PRO_06_ssh_by_nc(site, mode):
+    """BSD nc offers no login and shows no answer; ssh prints why a host is denied."""
+    nc = needs("nc.openbsd", "netcat-openbsd")
+    if not os.path.exists("/usr/sbin/sshd"):
+        pytest.skip("needs sshd (Debian package openssh-server)")
+    site.start_sshd()
+    for network, port in ports_of(site, mode):
+        command = ssh_command(site, mode)
+        command[2] = f"ProxyCommand={nc} -X 5 -x 127.0.0.1:{port} %h %p"
+        done = site.run(mode, network, command)
+        if network is ALLOWED:
+            good(done, "hello from root")
+        else:
+            assert done.returncode == 255 and "no shells from here" in done.stderr
+
+
+def test_python_requests_by_socks(site, mode):
+    code = (
+        "import sys, requests\n"
+        "proxies = {'http': sys.argv[1], 'https': sys.argv[1]}\n"
+        "print(requests.get(sys.argv[2], proxies=proxies, timeout=60).text)"
+    )
+    check = ["/usr/bin/python3", "-c", "import requests, socks"]
+    if subprocess.run(check, capture_output=True).returncode != 0:
+        pytest.skip("needs requests with SOCKS (Debian: python3-requests, python3-socks)")
+    for network, port in ports_of(site, mode):
+        done = site.run(mode, network, ["/usr/bin/python3", "-c", code,
+                                        f"socks5h://127.0.0.1:{port}", f"https://{API}/"])  # fmt: skip
+        if network is ALLOWED:
+            good(done, "hello from the api")
+        else:
+            assert done.returncode != 0 and "not allowed by ruleset" in done.stderr
+
+
+def test_apt_by_socks(site, mode):
+    helper = "/usr/lib/apt/apt-helper"
+    if not os.path.exists(helper):
+        pytest.skip("needs apt (Debian package apt)")
+    for network, port in ports_of(site, mode):
+        file = site.world.work / f"apt-{mode}-{port}-{network is ALLOWED}"
+        done = site.run(mode, network, [
+            helper, "-o", f"Acquire::http::Proxy=socks5h://127.0.0.1:{port}",
+            "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=0",
+            "download-file", f"http://{API}/", file,
+        ])  # fmt: skip
+        assert (done.returncode == 0) == (network is ALLOWED), done.stderr
+        assert file.exists() == (network is ALLOWED)
+        if network is ALLOWED:
+            assert file.read_bytes() == b"hello from the api\n"

@@ -18,7 +18,7 @@ from support import servers, world
 from support.doorway import head
 
 API = "api.example.test"
-ALLOWED = {"allowedDomains": [f"{API}:443", f"{API}:50051"]}
+ALLOWED = {"allowedDomains": [f"{API}:{port}" for port in (80, 443, 50051)]}
 PYTHON = "/usr/bin/python3"
 PROXY = "http://127.0.0.1:3128"
 BYTES = pathlib.Path(__file__).resolve().parents[1] / "data/bytes"
@@ -40,6 +40,9 @@ class Site:
             servers.serve_http(
                 servers.listen_on(world.SERVER, 443, b), {"*": b"hello from the api\n"},
                 context
+            ),
+            servers.serve_http(
+                servers.listen_on(world.SERVER, 80, b), {"*": b"hello from the api\n"}
             ),
             servers.serve(servers.listen_on(world.SERVER, 50051, b), servers.echo),
         ]
@@ -78,11 +81,14 @@ def environment(site, mode, env=None):
 
 def test_PRO_10_all_proxy_is_http(site, mode):
     """requests fails at construction over a SOCKS URL without its optional modules."""
-    code = f"import requests; print(requests.get('https://{API}/').text)"
+    code = (
+        f"import requests\nfor scheme in ('https', 'http'):\n"
+        f"    print(requests.get(scheme + '://{API}/').text)"
+    )
     if subprocess.run([PYTHON, "-c", "import requests"], capture_output=True).returncode:
         pytest.skip("needs requests (Debian package python3-requests)")
     done = site.run(mode, [PYTHON, "-c", code])
-    assert "hello from the api" in done.stdout, done.stderr
+    assert done.stdout.count("hello from the api") == 2, done.stderr
     env = {"ALL_PROXY": "socks5h://x", "all_proxy": "socks5://y"}
     values = environment(site, mode, env)
     assert values["ALL_PROXY"] == values["all_proxy"] == PROXY
