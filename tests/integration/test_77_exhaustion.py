@@ -98,7 +98,7 @@ def ask(weir, port):
     enough: in words, or without when too many are being told."""
     try:
         tunnel = weir.connect(f"127.0.0.1:{port}", timeout=60)
-    except (ConnectionResetError, AssertionError):
+    except (ConnectionError, AssertionError):
         return None
     if tunnel.status == 200:
         return tunnel
