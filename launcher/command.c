@@ -34,17 +34,9 @@ static _Noreturn void give_up(int report, int status, const char *text)
 
 static bool confine(const struct supervisor *s, struct err *e)
 {
-    struct seccomp_program filter;
-    bool good;
-
-    if (!procfs_make(s->masks, s->plan->uid == 0, e) || !tree_enter(s->plan, e) ||
-        !stdio_renew(e) || !privileges_drop(e) || !landlock_restrict(s->plan, e))
-        return false;
-    if (!seccomp_build(&filter, e))
-        return false;
-    good = seccomp_install(&filter, e);
-    seccomp_done(&filter);
-    return good;
+    return procfs_make(s->masks, s->plan->uid == 0, e) && tree_enter(s->plan, e) &&
+           stdio_renew(e) && privileges_drop(e) && landlock_restrict(s->plan, e) &&
+           seccomp_install(e);
 }
 
 /* A folder of PATH that may not be searched makes execvpe() say that permission is

@@ -3,7 +3,7 @@
 
 #include "launcher/env.h"
 #include "launcher/plan.h"
-#include "launcher/seccomp.h"
+#include "launcher/seccomp_rules.h"
 #include "proxy/base/shown.h"
 
 static const char *mount_word(const struct access_mount *m)
