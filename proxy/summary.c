@@ -62,7 +62,7 @@ static void name_event(const struct audit_event *event, char out[WHAT_MAX])
     bool colons = t != NULL && t->kind == HOST_ADDR && t->ip.family == 6;
 
     if (t == NULL)
-        snprintf(out, WHAT_MAX, "a request");
+        snprintf(out, WHAT_MAX, "a request:");
     else
         snprintf(out, WHAT_MAX, "%s" STR_FMT "%s:%u", colons ? "[" : "",
                  STR_ARG(t->host), colons ? "]" : "", t->port);

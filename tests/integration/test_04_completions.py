@@ -123,3 +123,6 @@ def test_fish_offers_each_option_of_each_command(weir, path):
     for command in commands:
         long_ones = {word for word in options_of(weir, command) if word.startswith("--")}
         assert complete(f"weir {command} --") >= long_ones | {"--help"}
+    lines = weir("help", "--list", "srt").stdout.splitlines()
+    assert complete("srt --") >= {line.split(" ")[1] for line in lines} | {"--help"}
+    assert "true" in complete("srt -d tru")

@@ -73,7 +73,7 @@ static void test_counts(void **state)
                   "weir: denied 6 connections: bad.test:443 is on the deny list, "
                   "db:5432 is not on the allow list, "
                   "evil.test:443 is not on the allow list (2), [::1]:80 is a "
-                  "loopback address, a request malformed host\n"
+                  "loopback address, a request: malformed host\n"
                   "weir: to allow it: --allow evil.test:443, or \"evil.test:443\" in "
                   "network.allowedDomains of /s.json\n");
     summary_free(&s);
