@@ -1,7 +1,7 @@
 /* A SOCKS client: whole, and in pieces, it comes to the same end. What is understood is
  * a target that reads as it was written; what is refused has a reason and an answer.
- * The first byte says how large the pieces are, whether somebody must log in, and
- * whether the login is good. */
+ * The first byte says how large the pieces are, whether somebody must log in or
+ * would be heard, and whether the login is good. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct client {
     struct front_asked asked;
     enum front_parse result;
     unsigned char phase;
-    bool login_wanted, login_good, over;
+    bool login_wanted, login_heard, login_good, over;
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -67,6 +67,7 @@ static void parse(struct client *c)
                                   .head_max = IN_MAX,
                                   .arena = &c->arena,
                                   .login_wanted = c->login_wanted,
+                                  .login_heard = c->login_heard,
                                   .phase = &c->phase};
         size_t used = 0;
 
@@ -85,6 +86,7 @@ static void run(struct client *c, uint8_t how, struct str sent, size_t piece)
         .front = sent.p[0] == 4 ? &front_socks4 : &front_socks5,
         .login_wanted = (how & 1) != 0,
         .login_good = (how & 2) != 0,
+        .login_heard = (how & 128) != 0,
     };
     buf_init(&c->in, IN_MAX);
     buf_init(&c->out, OUT_MAX);
