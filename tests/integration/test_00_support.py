@@ -68,25 +68,25 @@ def test_the_name_server_changes_its_answers(dns_server):
 def test_the_https_server_serves_with_its_authority(https_server):
     server = https_server(["a.test", "127.0.0.1"])
     context = ssl.create_default_context(cafile=server.ca)
-    with socket.create_connection(("127.0.0.1", server.port), 5) as plain:
+    with socket.create_connection(("127.0.0.1", server.port), 20) as plain:
         with context.wrap_socket(plain, server_hostname="a.test") as sock:
             sock.sendall(b"GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n")
             assert read_to_end(sock).endswith(b"\r\n\r\nhello from a.test\n")
     assert [path for _, path, _ in server.requests] == ["/"]
-    with socket.create_connection(("127.0.0.1", server.port), 5) as plain:
+    with socket.create_connection(("127.0.0.1", server.port), 20) as plain:
         with pytest.raises(ssl.SSLCertVerificationError):
             context.wrap_socket(plain, server_hostname="b.test")
 
 
 def test_the_plain_servers_answer(echo_server, banner_server, http_server):
-    with socket.create_connection(("127.0.0.1", echo_server()), 5) as sock:
+    with socket.create_connection(("127.0.0.1", echo_server()), 20) as sock:
         sock.sendall(b"hello")
         sock.shutdown(socket.SHUT_WR)
         assert read_to_end(sock) == b"hello"
     with socket.create_connection(("127.0.0.1", banner_server(b"220 hi\r\n")), 5) as sock:
         assert sock.recv(100) == b"220 hi\r\n"
     server = http_server({"/a": b"A", "/b": (418, {"X-Kind": "pot"}, b"B")})
-    with socket.create_connection((server.host, server.port), 5) as sock:
+    with socket.create_connection((server.host, server.port), 20) as sock:
         sock.sendall(b"GET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         answer = read_to_end(sock)
     assert answer.startswith(b"HTTP/1.1 418 ") and b"X-Kind: pot" in answer

@@ -36,7 +36,7 @@ def test_several_listeners(gateway, echo_server):
     ports = [line.rsplit(":", 1)[1] for line in weir.log().splitlines() if "listening" in line]
     assert len(ports) == 3
     for host, where in zip(["127.0.0.1", "::1", "127.0.0.2"], ports):
-        with socket.create_connection((host, int(where)), 5) as sock:
+        with socket.create_connection((host, int(where)), 20) as sock:
             sock.sendall(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n".encode())
             assert sock.recv(100).startswith(b"HTTP/1.1 200 ")
 

@@ -93,7 +93,7 @@ class Gateway:
         """What it wrote to stderr so far."""
         return (self.folder / "stderr").read_text(errors="replace")
 
-    def audit(self, n=1, timeout=5):
+    def audit(self, n=1, timeout=20):
         """The audit lines, at least `n` of them; each is checked for its form."""
         settings = json.loads(self.file.read_text())
         file = settings.get("audit", {}).get("file", "-")
@@ -148,21 +148,21 @@ class Gateway:
         self.process.send_signal(signal.SIGHUP)
         wait_until(lambda: self.generation() > before, timeout, self.log)
 
-    def dial(self, timeout=5, port=None):
+    def dial(self, timeout=20, port=None):
         """A plain connection to the gateway."""
         where = ("127.0.0.1", port or self.port)
         if self.netns:
             return self.netns.connect(*where, timeout=timeout)
         return socket.create_connection(where, timeout=timeout)
 
-    def raw(self, data, timeout=5):
+    def raw(self, data, timeout=20):
         """Sends `data`, does not half-close, and returns all that comes."""
         with self.dial(timeout) as sock:
             sock.sendall(data)
             return read_to_end(sock)
 
     def connect(self, authority, headers=(), early=b"", version="1.1", host=True,
-                timeout=5):  # fmt: skip
+                timeout=20):  # fmt: skip
         """CONNECT. `headers` are (name, value) pairs; `host` is the Host field: True for
         the authority, a text, or None for none."""
         sock = self.dial(timeout)

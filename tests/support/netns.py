@@ -50,7 +50,7 @@ class Netns:
         _, fds, _, _ = socket.recv_fds(self.control, 16, 1)
         return socket.socket(fileno=fds[0])
 
-    def connect(self, host, port, timeout=5):
+    def connect(self, host, port, timeout=20):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         sock = self.socket(family)
         sock.settimeout(timeout)
