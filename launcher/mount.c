@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -72,13 +73,11 @@ int mount_tmpfs(const char *const *options, uint64_t flags)
 
 bool mount_read_only(const char *path, struct err *e)
 {
-    autofd int fd = mount_open(AT_FDCWD, path);
-    autofd int copy = -1;
+    const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY;
 
-    if (fd < 0 && (errno == ENOENT || errno == EACCES))
-        return true;
-    if (fd < 0 || (copy = mount_copy(fd, true)) < 0 ||
-        !mount_flags(copy, MOUNT_RDONLY, true) || !mount_attach(copy, fd))
-        return err_sys(e, "cannot make \"%s\" read-only", path);
-    return true;
+    if (mount(path, path, NULL, MS_BIND, NULL) != 0)
+        return errno == ENOENT || errno == EACCES ||
+               err_sys(e, "cannot make \"%s\" read-only", path);
+    return mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | flags, NULL) == 0 ||
+           err_sys(e, "cannot make \"%s\" read-only", path);
 }

@@ -29,7 +29,8 @@ bool mount_attach(int fd, int target);
 /* A new tmpfs, detached. `options` are pairs: {"mode", "0755", ..., NULL}. */
 int mount_tmpfs(const char *const *options, uint64_t flags);
 
-/* What most mounts here are: a read-only copy of path over itself, when it exists. */
+/* A read-only copy of path over itself, when it exists. By name, in half as many calls:
+ * for /proc, where nobody can put another thing in its place. */
 bool mount_read_only(const char *path, struct err *e);
 
 #endif

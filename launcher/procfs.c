@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 
 #include "launcher/mount.h"
@@ -23,6 +24,15 @@ static const char *const hidden_sys[] = {
     "/sys/kernel/security", "/sys/fs/bpf",       "/sys/fs/pstore",
 };
 
+/* It gets a cover, so it needs no other mount. */
+static bool is_hidden(const char *path)
+{
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        if (strcmp(hidden[i], path) == 0)
+            return true;
+    return false;
+}
+
 /* Everything but the processes. Mode and owner of these files are kept once for all
  * instances of /proc, and root, who owns them, needs no capability to change a mode:
  * the whole host would see it. */
@@ -38,7 +48,7 @@ static bool close_all(struct err *e)
             (entry->d_name[0] >= '0' && entry->d_name[0] <= '9'))
             continue;
         snprintf(path, sizeof path, "/proc/%s", entry->d_name);
-        good = mount_read_only(path, e);
+        good = is_hidden(path) || mount_read_only(path, e);
     }
     if (proc != NULL)
         closedir(proc);
