@@ -43,6 +43,8 @@ enum io conn_read_ahead(struct conn *c)
         return IO_AGAIN;
     io = stream_read(&c->client, tail, room, &n);
     buf_filled(&c->in, n);
+    if (n > 0)
+        stream_tell_rest(&c->client, conn_loop(c));
     buf_drain(&c->in, 0); /* lets go of the memory when nothing came */
     return io;
 }

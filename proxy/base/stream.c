@@ -73,28 +73,35 @@ void stream_done(struct stream *s, struct ev_loop *loop)
     stream_none(s);
 }
 
-/* Bytes that the layer has already are told as the socket would tell them. */
-static int ask_layer(struct stream *s, struct ev_loop *loop, int events)
-{
-    if ((events & EV_READ) != 0 && s->layer->ops->pending(s->layer))
-        ev_feed_event(loop, &s->watch, EV_READ);
-    return s->layer->ops->wants(s->layer, events);
-}
-
-void stream_want(struct stream *s, struct ev_loop *loop, int events)
+/* ev_io_modify() and not ev_io_set(): the latter makes libev ask the kernel anew even
+ * when the events come out the same. */
+static void watch(struct stream *s, struct ev_loop *loop, int events)
 {
     int now = ev_is_active(&s->watch) ? s->watch.events & (EV_READ | EV_WRITE) : 0;
 
-    if (s->fd >= 0 && s->layer != NULL)
-        events = ask_layer(s, loop, events);
-    if (s->fd < 0 || now == events)
+    if (now == events)
         return;
-    /* ev_io_modify() and not ev_io_set(): the latter makes libev ask the kernel anew
-     * even when the events come out the same. */
     ev_io_stop(loop, &s->watch);
     ev_io_modify(&s->watch, events);
     if (events != 0)
         ev_io_start(loop, &s->watch);
+}
+
+/* Bytes that the layer has already are told as the socket would tell them; last, since
+ * a watcher that is stopped forgets what it was to tell. */
+void stream_want(struct stream *s, struct ev_loop *loop, int events)
+{
+    if (s->fd < 0)
+        return;
+    watch(s, loop, s->layer != NULL ? s->layer->ops->wants(s->layer, events) : events);
+    if ((events & EV_READ) != 0)
+        stream_tell_rest(s, loop);
+}
+
+void stream_tell_rest(struct stream *s, struct ev_loop *loop)
+{
+    if (s->layer != NULL && s->layer->ops->pending(s->layer))
+        ev_feed_event(loop, &s->watch, EV_READ);
 }
 
 static enum io failed(void)

@@ -74,6 +74,9 @@ static inline void stream_note(struct stream *s, int events)
 /* Watches for EV_READ, EV_WRITE, both, or nothing (0). Costs a system call only when it
  * changes something until the loop turns. */
 void stream_want(struct stream *s, struct ev_loop *loop, int events);
+/* After a read that had no room for all: what the layer still has is told by the
+ * callback, as the socket tells by itself what it still has. */
+void stream_tell_rest(struct stream *s, struct ev_loop *loop);
 
 /* One system call each. *n is how much was moved, 0 unless IO_OK. */
 enum io stream_read(struct stream *s, char *into, size_t size, size_t *n);

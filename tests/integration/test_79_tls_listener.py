@@ -82,6 +82,14 @@ def encrypted(gateway, dns_server, echo_server, authority):
     )
 
 
+def test_a_head_in_one_record(encrypted):
+    """It is longer than one read of a head, and nothing comes behind it."""
+    gate = encrypted()
+    said, sock = gate.connect(login=f"X-Long: {'x' * 12000}\r\n")
+    assert said.startswith("HTTP/1.1 200 ")
+    sock.close()
+
+
 def test_a_tunnel_through_tls(encrypted):
     """Bytes both ways, more than any buffer holds, and an end in each direction."""
     gate = encrypted()

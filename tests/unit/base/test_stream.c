@@ -64,11 +64,70 @@ static void test_unix_socket(void **state)
     assert_int_equal(option(fd, SOL_SOCKET, SO_ERROR), 0);
 }
 
+static int wants_same(struct stream_layer *l, int events)
+{
+    (void)l;
+    return events;
+}
+
+static bool has_rest(struct stream_layer *l)
+{
+    (void)l;
+    return true;
+}
+
+static void free_nothing(struct stream_layer *l)
+{
+    (void)l;
+}
+
+static const struct stream_layer_ops full_ops = {
+    .wants = wants_same,
+    .ready = wants_same,
+    .pending = has_rest,
+    .free = free_nothing,
+};
+
+static void count_call(struct ev_loop *loop, ev_io *w, int events)
+{
+    (void)loop, (void)events;
+    ++*(int *)w->data;
+}
+
+/* The socket says nothing of it, also when it was not watched before. */
+static void test_rest_of_a_layer_is_told(void **state)
+{
+    struct stream_layer layer = {&full_ops};
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    struct stream s;
+    int fds[2], calls = 0;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    stream_init(&s, fds[0], count_call, &calls);
+    stream_set_layer(&s, &layer);
+    for (int i = 1; i <= 3; i++) {
+        stream_want(&s, loop, EV_READ);
+        ev_run(loop, EVRUN_NOWAIT);
+        assert_int_equal(calls, i);
+        stream_want(&s, loop, 0);
+        ev_run(loop, EVRUN_NOWAIT);
+        assert_int_equal(calls, i);
+    }
+    stream_tell_rest(&s, loop);
+    ev_run(loop, EVRUN_NOWAIT);
+    assert_int_equal(calls, 4);
+    stream_done(&s, loop);
+    close(fds[1]);
+    ev_loop_destroy(loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_are_inherited),
         cmocka_unit_test(test_unix_socket),
+        cmocka_unit_test(test_rest_of_a_layer_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
