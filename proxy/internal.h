@@ -40,6 +40,7 @@ struct session {
     char *name;
     struct policy *policy;      /* a reference of its own */
     struct parents *parents;    /* as well; NULL: all connections are direct */
+    unsigned long ways;         /* how often `parents` has been set to others */
     struct listener *listeners; /* list */
     struct conn *conns;         /* list; each one takes itself off it */
     size_t connections;

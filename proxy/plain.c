@@ -10,6 +10,7 @@ static const double drain_seconds = 10; /* for a body that nobody wants any more
 struct plain {
     struct exchange exchange;
     struct upstream_facts facts; /* of the server; texts are in the request's arena */
+    unsigned long ways;          /* of the session, when the way was chosen */
     bool reused;                 /* the connection to it has been used before */
     bool fresh;                  /* it must be a new one */
     bool draining;
@@ -61,6 +62,7 @@ bool plain_reuse(struct conn *c)
     struct request *r = &c->request;
     struct plain *p = c->plain;
 
+    p->ways = c->session->ways;
     if (p->fresh || !upstream_take(c->session, &r->target, &r->arena, &p->facts,
                                    &c->server, conn_on_server, c))
         return false;
@@ -127,15 +129,13 @@ enum step plain_drop(struct conn *c)
     return STEP_NEXT;
 }
 
-/* A connection through a parent is kept only when nothing has changed meanwhile: there
- * may be another parent now, or none. */
+/* A connection is kept only when the way to the server has not changed meanwhile: there
+ * may be a parent now, another one, or none any more. */
 static void let_server_go(struct conn *c)
 {
     const struct plain *p = c->plain;
-    bool same =
-        c->request.event.verdict.generation == policy_generation(c->session->policy);
 
-    if (p->exchange.keep_server && (p->facts.via == NULL || same))
+    if (p->exchange.keep_server && p->ways == c->session->ways)
         upstream_put(c->session, &c->request.target, &p->facts, &c->server);
     else
         stream_done(&c->server, conn_loop(c));

@@ -14,7 +14,8 @@ void plain_free(struct plain **p);
 /* Before there is a server: reads some of what the client sends, but no more than has
  * room. False: it is gone. */
 bool plain_read_ahead(struct conn *c);
-/* A connection to the server that has answered before: into c->server. */
+/* Called before a dial too: from here on the way to the server is chosen. True: by a
+ * connection to it that has answered before, which is in c->server now. */
 bool plain_reuse(struct conn *c);
 /* What a dial found out beside the connection. */
 void plain_dialled(struct conn *c, const struct dial_result *result);

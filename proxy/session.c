@@ -85,8 +85,10 @@ void session_set_policy(struct session *s, struct policy *policy,
     s->parents = parents_ref(parents);
     /* What is kept for the next request may have come another way than that one goes.
      */
-    if (parents != NULL || old_parents != NULL)
+    if (parents != NULL || old_parents != NULL) {
+        s->ways++;
         upstream_drop(s);
+    }
     policy_unref(&old);
     parents_unref(&old_parents);
     conn_judge_all(s);

@@ -127,6 +127,39 @@ def test_a_reload_changes_the_way(gateway, parent, http_server, dns_server):
     assert [line.get("via") for line in weir.audit(4)] == [None, None, up.name, None]
 
 
+def test_a_reload_within_a_request_changes_the_way_of_the_next(
+    gateway, parent, http_server, dns_server
+):
+    """What the first one came over is not kept: the next goes another way."""
+    web = http_server({"*": b"page\n"})
+    up = parent(to=web.port)
+    slow = socket.create_server(("127.0.0.1", 0))
+    slow.settimeout(30)
+    port = slow.getsockname()[1]
+    host = f"a.test:{port}"
+    direct = {"allowedDomains": [host, f"127.0.0.1:{port}"]}
+    weir = gateway(direct, resolver=dns_server({"a.test": ["127.0.0.1"]}))
+    request = f"GET http://{host}/ HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+    with weir.dial() as sock, slow:
+        sock.sendall(request)
+        server, _ = slow.accept()
+        with server:
+            server.recv(4096)
+            tree = json.loads(weir.file.read_text())
+            tree["network"] = {**direct, "parentProxy": {"http": up.url}}
+            weir.file.write_text(json.dumps(tree))
+            weir.reload()
+            answer = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
+            server.sendall(answer + b"slow")
+            assert read_exactly(sock, len(answer) + 4).endswith(b"slow")
+            sock.sendall(request)
+            server.settimeout(30)
+            assert server.recv(4096) == b""
+        assert read_exactly(sock, 15) == b"HTTP/1.1 200 OK"
+    assert len(up.asked) == 1
+    assert [line.get("via") for line in weir.audit(2)] == [None, up.name]
+
+
 def test_a_tunnel_that_nobody_checked_is_cut_by_a_rule(gateway, parent, origin):
     up = parent(to=origin.port)
     weir = gateway(through(up.url))
