@@ -9,12 +9,22 @@ static enum exchange_status bad(struct exchange *x, const char *error, const cha
     return exchange_fail(x, 502, REASON_BAD_RESPONSE, error, why);
 }
 
+/* RFC 9110 9.3.1, 9.3.2, 9.3.7: such a body has no meaning, and a server that does not
+ * look for it takes it for the next request. The answer to that would be the one to
+ * another client's. */
+static bool body_may_be_a_request(const struct http_head *request)
+{
+    return request->has_body && (str_equal(request->method, STR("GET")) ||
+                                 str_equal(request->method, STR("HEAD")) ||
+                                 str_equal(request->method, STR("OPTIONS")));
+}
+
 /* A connection on which anything is unclear is never used for another request. */
 static bool server_may_stay(const struct exchange *x, const struct http_head *head,
                             const struct hops *hops)
 {
     return head->minor == 1 && !hops_named(hops, STR("close")) &&
-           x->down.framing != HTTP_FRAMING_CLOSE;
+           x->down.framing != HTTP_FRAMING_CLOSE && !body_may_be_a_request(&x->request);
 }
 
 /* A client that waits for a 100 and gets something else sends no body, or sends it

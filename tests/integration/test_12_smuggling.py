@@ -4,6 +4,8 @@ no further, and nothing behind it is taken for a message. Servers here record ex
 Rows F1 to F8, F11, F22 of the attacks, for plain HTTP.
 """
 
+import socket
+
 import pytest
 
 from support.plain import Client, Script, Site, Stream, get, ok
@@ -250,3 +252,23 @@ def test_F22_bad_chunks_of_a_server(site, chunks):
         with pytest.raises((AssertionError, ConnectionResetError)):
             client.answer()
         assert b"evil" not in client.stream.data
+
+
+def test_a_body_that_may_be_a_request_ends_its_connection(gateway):
+    """A server that does not look for the body of a GET answers what is in it, late."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(30)
+        host = f"127.0.0.1:{listener.getsockname()[1]}"
+        weir = gateway({"allowedDomains": [host]})
+        body = f"GET /evil HTTP/1.1\r\nHost: {host}\r\n\r\n"
+        head = f"GET http://{host}/ HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        with weir.dial() as sock:
+            sock.sendall((head + body).encode())
+            server, _ = listener.accept()
+            with server:
+                server.settimeout(30)
+                seen = b""
+                while not seen.endswith(body.encode()):
+                    seen += server.recv(4096)
+                server.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                assert server.recv(4096) == b""
