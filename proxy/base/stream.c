@@ -40,6 +40,7 @@ void stream_init(struct stream *s, int fd, stream_ready_fn *on_ready, void *owne
     s->fd = fd;
     s->layer = NULL;
     s->ready = 0;
+    s->cut = false;
     ev_io_init(&s->watch, on_ready, fd, 0);
     s->watch.data = owner;
 }
@@ -67,6 +68,8 @@ void stream_done(struct stream *s, struct ev_loop *loop)
     if (s->fd < 0)
         return;
     ev_io_stop(loop, &s->watch);
+    if (s->layer != NULL && !s->cut)
+        s->layer->ops->shut(s->layer);
     if (s->layer != NULL)
         s->layer->ops->free(s->layer);
     close(s->fd);
@@ -163,6 +166,7 @@ void stream_reset(struct stream *s)
 {
     struct linger at_once = {.l_onoff = 1};
 
+    s->cut = true;
     if (s->fd >= 0)
         setsockopt(s->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }

@@ -38,7 +38,9 @@ struct stream {
     ev_io watch;
     struct stream_layer *layer; /* owned; NULL: the bytes are the socket's */
     int fd;                     /* owned; -1 when there is none */
-    int ready; /* EV_READ, EV_WRITE: seen by the callback, and not acted upon yet */
+    unsigned char
+        ready; /* EV_READ, EV_WRITE: seen by the callback, and not acted upon yet */
+    bool cut;  /* stream_reset(): the end must not look like one */
 };
 
 /* The callback adds what it saw to `ready`: stream_note(). */
@@ -61,7 +63,8 @@ void stream_set_layer(struct stream *s, struct stream_layer *layer);
  */
 void stream_move(struct stream *to, struct stream *from, struct ev_loop *loop,
                  stream_ready_fn *on_ready, void *owner);
-/* Stops watching, closes. May be called again. */
+/* Stops watching, closes; a layer says that this is the end, unless something was cut.
+ * May be called again. */
 void stream_done(struct stream *s, struct ev_loop *loop);
 
 static inline void stream_note(struct stream *s, int events)

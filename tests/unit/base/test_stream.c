@@ -81,10 +81,28 @@ static void free_nothing(struct stream_layer *l)
     (void)l;
 }
 
+struct ended_layer {
+    struct stream_layer layer;
+    int ends;
+};
+
+static void count_end(struct stream_layer *l)
+{
+    ((struct ended_layer *)l)->ends++;
+}
+
 static const struct stream_layer_ops full_ops = {
     .wants = wants_same,
     .ready = wants_same,
     .pending = has_rest,
+    .shut = free_nothing,
+    .free = free_nothing,
+};
+static const struct stream_layer_ops ended_ops = {
+    .wants = wants_same,
+    .ready = wants_same,
+    .pending = has_rest,
+    .shut = count_end,
     .free = free_nothing,
 };
 
@@ -122,12 +140,36 @@ static void test_rest_of_a_layer_is_told(void **state)
     ev_loop_destroy(loop);
 }
 
+/* What is closed has ended, and a layer has its own word for that; what was cut has
+ * not.
+ */
+static void test_end_of_a_layer(void **state)
+{
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+
+    (void)state;
+    for (int cut = 0; cut < 2; cut++) {
+        struct ended_layer ended = {{&ended_ops}, 0};
+        struct stream s;
+
+        stream_init(&s, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), count_call,
+                    NULL);
+        stream_set_layer(&s, &ended.layer);
+        if (cut)
+            stream_reset(&s);
+        stream_done(&s, loop);
+        assert_int_equal(ended.ends, cut ? 0 : 1);
+    }
+    ev_loop_destroy(loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_are_inherited),
         cmocka_unit_test(test_unix_socket),
         cmocka_unit_test(test_rest_of_a_layer_is_told),
+        cmocka_unit_test(test_end_of_a_layer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
