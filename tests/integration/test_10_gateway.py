@@ -33,8 +33,8 @@ def test_several_listeners(gateway, echo_server):
         {"allowedDomains": [f"127.0.0.1:{port}"]},
         listen=["127.0.0.1:0", "[::1]:0", "127.0.0.2:0"],
     )
-    ports = [line.rsplit(":", 1)[1] for line in weir.log().splitlines() if "listening" in line]
-    assert len(ports) == 3
+    wait_until(lambda: weir.log().count("listening on ") == 3, 30, weir.log)
+    ports = re.findall(r"listening on .*:(\d+)", weir.log())
     for host, where in zip(["127.0.0.1", "::1", "127.0.0.2"], ports):
         with socket.create_connection((host, int(where)), 20) as sock:
             sock.sendall(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n".encode())
@@ -67,6 +67,12 @@ def test_unix_socket_that_was_left_behind(start, tmp_path):
     assert ask_unix(path).startswith(b"HTTP/1.1 403 ")
 
 
+def listens(path):
+    """It is there, and more than a name."""
+    with socket.socket(socket.AF_UNIX) as sock:
+        return sock.connect_ex(str(path)) == 0
+
+
 def drain(fd):
     """All that a non-blocking pipe holds now."""
     data = b""
@@ -90,11 +96,12 @@ def test_stderr_that_nobody_reads(tmp_path):
             os.write(writer, bytes(4096))
     os.set_blocking(writer, True)
     gateway = subprocess.Popen(
-        [weir_path(), "gateway", "-f", file], stderr=writer, stdin=subprocess.DEVNULL
+        [weir_path(), "gateway", "-f", file], stderr=writer,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
     )
     os.close(writer)
     try:
-        wait_until(path.exists, 30, "the socket")
+        wait_until(lambda: listens(path), 30, "the socket")
         assert ask_unix(path).startswith(b"HTTP/1.1 403 ")
         gateway.send_signal(signal.SIGHUP)  # another line
         assert ask_unix(path).startswith(b"HTTP/1.1 403 ")
