@@ -32,8 +32,10 @@ static void print_parents(const struct parents *parents)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct parent *p = parents_get(parents, rows[i].which);
 
-        if (p != NULL)
-            printf("  %-9s  %s  (%s)\n", "via", p->name, rows[i].what);
+        if (p == NULL)
+            continue;
+        shown_printf(stdout, "  %-9s  %s  (%s)", "via", p->name, rows[i].what);
+        putchar('\n');
     }
 }
 

@@ -100,9 +100,13 @@ def test_nothing_that_is_printed_steers_the_terminal(box):
         "network": {"deniedDomains": ["evil.test"], "deniedDomainReasons": {"evil.test": f"no{CSI}2J"}},
         "filesystem": {"denyRead": [f"x{CSI}2J"], "allowWrite": [f"absent{CSI}"]},
     }))  # fmt: skip
+    through = box.write("through.json", json.dumps(
+        {"network": {"mitmProxy": {"socketPath": f"/p{CSI}", "domains": ["a.test"]}}}
+    ))  # fmt: skip
     for words in (["check", "-s", file, "evil.test:1"], ["check", "--json", "-s", file, "evil.test:1"],
                   ["check", "-s", file], ["run", "--explain", "-s", file, f"a{CSI}\nb"],
                   ["run", "-s", file, f"nix{CSI}"], ["run", "-s", f"{file}{CSI}", "true"],
+                  ["run", "--explain", "-s", through, "true"],
                   [f"nix{CSI}"], ["run", f"--nix{CSI}"]):  # fmt: skip
         done = box.run(box.weir, *words, weirless=True)
         said = done.stdout + done.stderr
