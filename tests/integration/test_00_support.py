@@ -16,7 +16,7 @@ def ask(server, name, qtype, tcp=False):
     query += struct.pack(">HH", qtype, 1)
     kind = socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM
     with socket.socket(socket.AF_INET, kind) as sock:
-        sock.settimeout(5)
+        sock.settimeout(30)
         sock.connect(("127.0.0.1", server.port))
         if tcp:
             sock.sendall(struct.pack(">H", len(query)) + query)

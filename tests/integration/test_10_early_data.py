@@ -1,7 +1,6 @@
 """What a client sends before it has its answer (F12)."""
 
 import socket
-import time
 
 import pytest
 
@@ -41,11 +40,16 @@ def test_it_is_thrown_away_when_refused(gateway, tcp_server):
 def test_too_much_of_it_ends_the_connection(gateway, dns_server):
     names = dns_server({"slow.test": "DROP"})
     weir = gateway({"allowedDomains": ["slow.test"]}, resolver=names)
-    with weir.dial() as sock, pytest.raises(OSError):
+    with weir.dial() as sock:
         sock.sendall(b"CONNECT slow.test:443 HTTP/1.1\r\n\r\n")
-        for _ in range(1000):
-            sock.sendall(b"x" * 4096)
-            time.sleep(0.001)
+
+        def refused():
+            try:
+                sock.sendall(b"x" * 4096)
+            except (BrokenPipeError, ConnectionResetError):
+                return True
+
+        wait_until(refused, 30, "all of it was taken")
     (line,) = weir.audit()
     assert line["reason"] == "limit"
 
@@ -69,10 +73,10 @@ def test_leaving_before_the_answer(gateway, dns_server, server):
     )
     with weir.dial() as sock:
         sock.sendall(f"CONNECT late.test:{there.port} HTTP/1.1\r\n\r\n".encode())
-        wait_until(lambda: names.queries, 5, lambda: "no question came")
+        wait_until(lambda: names.queries, 30, lambda: "no question came")
         sock.shutdown(socket.SHUT_WR)
-        names.set("late.test", ["127.0.0.1"])
         assert sock.recv(100) == b""
+        names.set("late.test", ["127.0.0.1"])
     (line,) = weir.audit()
     assert (line["reason"], line["close"]) == ("client-left", "client")
     assert there.connections == 0

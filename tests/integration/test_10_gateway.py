@@ -43,7 +43,7 @@ def test_several_listeners(gateway, echo_server):
 
 def ask_unix(path):
     with socket.socket(socket.AF_UNIX) as sock:
-        sock.settimeout(5)
+        sock.settimeout(30)
         sock.connect(str(path))
         sock.sendall(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")
         return read_to_end(sock)
@@ -263,11 +263,10 @@ def test_second_signal_ends_at_once(gateway, echo_server):
         {"allowedDomains": [f"127.0.0.1:{port}"]}, limits={"drainSeconds": 3600}
     )
     tunnel = weir.connect(f"127.0.0.1:{port}")
-    stop_at = time.monotonic() + 20
     os.kill(weir.pid, signal.SIGTERM)
-    wait_until(lambda: "active_at_termination" in weir.log(), 10, weir.log)
+    wait_until(lambda: "active_at_termination" in weir.log(), 30, weir.log)
     os.kill(weir.pid, signal.SIGTERM)
-    assert weir.process.wait(timeout=20) == 0 and time.monotonic() < stop_at
+    assert weir.process.wait(timeout=30) == 0  # of the hour
     tunnel.close()
     assert len(weir.audit()) == 1
 
@@ -276,10 +275,10 @@ def test_hangup_opens_the_audit_anew(gateway):
     weir = gateway({})
     weir.connect("evil.test:443")
     first = weir.folder / "audit.jsonl"
-    wait_until(lambda: first.read_text().count("\n") == 1, 5, "no line")
+    wait_until(lambda: first.read_text().count("\n") == 1, 30, "no line")
     first.rename(weir.folder / "audit.old")
     os.kill(weir.pid, signal.SIGHUP)
-    wait_until(lambda: "SIGHUP" in weir.log(), 5, weir.log)
+    wait_until(lambda: "SIGHUP" in weir.log(), 30, weir.log)
     weir.connect("evil.test:443")
     assert len(weir.audit()) == 1
     assert (weir.folder / "audit.old").read_text().count("\n") == 1

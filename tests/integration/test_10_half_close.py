@@ -37,7 +37,7 @@ def test_server_says_its_last_first(gateway, tcp_server):
         tunnel.end()
         line = weir.audit()[0]
     # The server's thread may be a moment behind.
-    assert wait_until(lambda: got, 5, "the server heard nothing") == [b"and now me"]
+    assert wait_until(lambda: got, 30, "the server heard nothing") == [b"and now me"]
     assert line["close"] == "server"
 
 

@@ -72,7 +72,7 @@ class Place:
         )
 
     def received(self):
-        return wait_until(lambda: self.got, 5, "the server heard nothing")[0]
+        return wait_until(lambda: self.got, 30, "the server heard nothing")[0]
 
     def refused(self, data, alert):
         """`data` in a tunnel ends it with `alert`, and the server gets none of it."""
@@ -263,7 +263,7 @@ def second(gateway, server, tmp_path):
                 tunnel.send(piece)
             tunnel.end()
             end = tunnel.rest + tunnel.read_all()
-        data = wait_until(lambda: got, 5, "the server heard nothing")[0]
+        data = wait_until(lambda: got, 30, "the server heard nothing")[0]
         assert data.startswith(first)
         return data[len(first) :], end, weir.audit()[0]
 

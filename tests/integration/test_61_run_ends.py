@@ -54,8 +54,8 @@ def test_sbx_17_background(box, left):
 
 def test_sbx_17_term_comes_first(box):
     done = box.sh(
-        "(trap 'echo cleaned; exit' TERM; echo up; while :; do sleep .05; done) & "
-        "while ! [ -e up ]; do sleep .05; touch up; done",
+        "(trap 'echo cleaned; exit' TERM; echo up; touch up; while :; do sleep .05; done) & "
+        "while ! [ -e up ]; do sleep .05; done",
         settings={"filesystem": {"allowWrite": ["."]}},
     )
     assert done.stdout == "up\ncleaned\n"

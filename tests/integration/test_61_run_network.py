@@ -224,4 +224,4 @@ def test_tunnels_end_with_the_command(box, echo_server):
     audit = box.work / "audit.jsonl"
     done = box.run("--audit", audit, *allow(port), "/usr/bin/python3", "-c", code)
     assert done.stdout.startswith("HTTP/1.1 200"), done.stdout
-    wait_until(lambda: audit.read_text().count("\n") == 1, 10, audit.read_text)
+    wait_until(lambda: audit.read_text().count("\n") == 1, 30, audit.read_text)

@@ -199,7 +199,7 @@ def test_no_descriptors_at_all(gateway, echo_server):
     waiting = [weir.dial(20) for _ in range(20)]
     for sock in waiting:
         sock.sendall(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n".encode())
-    wait_until(lambda: "accepting rests" in weir.log(), 10, weir.log)
+    wait_until(lambda: "accepting rests" in weir.log(), 30, weir.log)
     used = cpu_seconds(weir)
     time.sleep(1)
     assert cpu_seconds(weir) - used < 0.3

@@ -166,7 +166,7 @@ def test_rotation(allowed):
         lambda: "between.test" in (weir.folder / "audit.1").read_text(), 5, weir.log
     )
     os.kill(weir.pid, signal.SIGHUP)
-    wait_until(path.exists, 5, weir.log)
+    wait_until(path.exists, 30, weir.log)
     deny_many(weir, 2, "second.test")
     assert [event["host"] for event in weir.audit(2)] == ["second.test"] * 2
     assert len((weir.folder / "audit.1").read_text().splitlines()) == 4
@@ -180,10 +180,10 @@ def test_rotation_that_fails_keeps_the_old_file(gateway, tmp_path):
     weir.audit(1)
     folder.rename(tmp_path / "moved")
     os.kill(weir.pid, signal.SIGHUP)
-    wait_until(lambda: "SIGHUP: audit file" in weir.log(), 5, weir.log)
+    wait_until(lambda: "SIGHUP: audit file" in weir.log(), 30, weir.log)
     deny_many(weir, 1)
     moved = tmp_path / "moved" / "audit.jsonl"
-    wait_until(lambda: len(moved.read_text().splitlines()) == 2, 5, weir.log)
+    wait_until(lambda: len(moved.read_text().splitlines()) == 2, 30, weir.log)
 
 
 class Pipe:
@@ -227,7 +227,7 @@ def test_nobody_reads_and_requests_are_refused(gateway, pipe):
     with weir.connect("denied.test:443") as tunnel:
         assert tunnel.status == 503 and b"audit" in tunnel.body
     pipe.start_reading()
-    wait_until(lambda: deny_many(weir, 1) == [403], 10, weir.log)
+    wait_until(lambda: deny_many(weir, 1) == [403], 30, weir.log)
     assert weir.stop() == 0
     events = pipe.finish()
     # What was refused for want of room had its line in the other half of the queue.
@@ -255,11 +255,11 @@ def test_reader_that_has_gone(gateway, pipe):
     deny_many(weir, 1)
     os.close(pipe.end)
     deny_many(weir, 20)
-    wait_until(lambda: "Broken pipe" in weir.log(), 5, weir.log)
+    wait_until(lambda: "Broken pipe" in weir.log(), 30, weir.log)
     assert weir.log().count("Broken pipe") == 1
     pipe.end = os.open(pipe.path, os.O_RDONLY | os.O_NONBLOCK)  # a new one
     pipe.start_reading()
-    wait_until(lambda: "writing again" in weir.log(), 5, weir.log)
+    wait_until(lambda: "writing again" in weir.log(), 30, weir.log)
     assert weir.stop() == 0
     assert len(pipe.finish()) >= 19
 
@@ -274,7 +274,7 @@ def test_pipe_without_a_reader_is_an_error_at_the_start(gateway, tmp_path):
 def test_disk_is_full(gateway):
     """/dev/full takes nothing. It ends in time all the same."""
     weir = gateway({}, audit={"file": "/dev/full", "onFull": "refuse"})
-    wait_until(lambda: deny_many(weir, 1) == [503], 10, weir.log)
+    wait_until(lambda: deny_many(weir, 1) == [503], 30, weir.log)
     assert weir.log().count("No space left on device") == 1
     assert weir.stop() == 0
     assert "could not be written" in weir.log()
