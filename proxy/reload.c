@@ -14,7 +14,8 @@ struct reload {
     struct config *config, *next; /* references; `next` NULL: none is under way */
     struct stamps *stamps;
     ev_timer look;
-    bool again; /* another one was asked for meanwhile */
+    bool again;   /* another one was asked for meanwhile */
+    bool stopped; /* the sites may be gone */
     struct reload_state state;
 };
 
@@ -154,7 +155,7 @@ void reload_carried_out(struct reload *r)
 {
     bool again = r->again;
 
-    if (r->next == NULL)
+    if (r->next == NULL || r->stopped)
         return;
     sites_commit(r->options.sites);
     config_unref(&r->config);
@@ -171,6 +172,7 @@ void reload_stop(struct reload *r)
 {
     ev_timer_stop(r->options.loop, &r->look);
     r->again = false;
+    r->stopped = true;
 }
 
 struct reload_state reload_state(const struct reload *r)

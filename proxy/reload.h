@@ -28,7 +28,8 @@ void reload_free(struct reload **r);
 void reload_start(struct reload *r, const char *why);
 /* All workers have carried out all orders: fleet_done_fn. */
 void reload_carried_out(struct reload *r);
-/* No more from now on: the end is near. */
+/* No more from now on: the end is near. The sites may go, and one that is under way is
+ * carried out by the workers without being told. */
 void reload_stop(struct reload *r);
 
 struct reload_state {

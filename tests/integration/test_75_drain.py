@@ -99,6 +99,25 @@ def test_no_reload_at_the_end(place):
     assert weir.process.wait(timeout=20) == 0
 
 
+def test_the_end_in_the_middle_of_a_reload(place):
+    """The workers carry it out when the sockets of the main thread are closed already."""
+    weir, port = place(limits=LONG)
+    tunnel = weir.connect(f"127.0.0.1:{port}", timeout=20)
+    weir.write({**weir.settings(), "listen": ["127.0.0.1:0", "127.0.0.1:0"]})
+    # Stopped, it hears both at once, and the lower number first.
+    for number in (signal.SIGSTOP, signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):
+        os.kill(weir.pid, number)
+    wait_until(lambda: "active_at_termination" in weir.log(), 30, weir.log)
+    assert "reload: SIGHUP" in weir.log()
+    wait_until(lambda: refused(weir), 30, "the gateway still accepts")
+    assert weir.admin().metrics()["weir_ending"] == 1  # it goes on, and tells nothing
+    assert "generation 2" not in weir.log()
+    tunnel.send(b"on")
+    assert tunnel.read(2) == b"on"
+    tunnel.close()
+    assert weir.process.wait(timeout=20) == 0
+
+
 class Visitors(threading.Thread):
     """Connects and asks, again and again. `failures` has what was not served."""
 
