@@ -16,10 +16,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 FILES = ("names.txt", "addresses.txt")
 SKIP = 77
 NODE_MIN = 18
-# npm says so when it cannot reach its registry; anything else of it is a failure.
+# npm says so when it cannot reach its registry, or when the certificate of whoever
+# answers in its place is not trusted here; anything else of it is a failure.
 UNREACHABLE = re.compile(
     r"\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH"
-    r"|ERR_SOCKET_TIMEOUT|E403|E407|E5\d\d|ENOTCACHED)\b"
+    r"|ERR_SOCKET_TIMEOUT|E403|E407|E5\d\d|ENOTCACHED|SELF_SIGNED_CERT_IN_CHAIN"
+    r"|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?"
+    r"|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_UNTRUSTED)\b"
 )
 
 
