@@ -41,6 +41,7 @@ struct serving {
     unsigned long long needs;  /* of room, that were not met, at the last tick */
     ev_tstamp trouble;         /* when there were more */
     double silence;            /* of the workers, at the last tick */
+    bool told;                 /* that it serves */
 };
 
 static const struct gateway_settings *settings(const struct serving *s)
@@ -237,34 +238,17 @@ static bool open_admin(struct serving *s, struct err *e)
            err_wrap(e, "%s: admin", settings(s)->path);
 }
 
+/* Signals are watched before anything is there that others can see, so that none of
+ * them ends what has just begun. */
 static bool open_all(struct serving *s, struct err *e)
 {
+    s->loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
+    if (s->loop == NULL)
+        return err_set(e, "cannot make an event loop");
+    watch_all(s);
     return inherited_take(&s->inherited, e) &&
            sites_new(&s->inherited, s->config, &s->sites, e) && open_admin(s, e) &&
            audit_new(&settings(s)->audit, &s->audit, e);
-}
-
-static void on_carried_out(void *owner)
-{
-    const struct serving *s = owner;
-
-    if (s->reload != NULL)
-        reload_carried_out(s->reload);
-}
-
-static bool make_fleet(struct serving *s, struct err *e)
-{
-    struct fleet_options options = {s->loop, s->audit, s->clients, on_carried_out, s};
-
-    if (!fleet_new(&options, s->config, s->sites, &s->fleet, e))
-        return false;
-    if (s->admin_at.addr.len > 0)
-        fleet_own(s->fleet, &s->admin_at.addr);
-    if (fleet_connections_max(s->fleet) < settings(s)->limits.connections)
-        log_warn("limits.connections: %u are cut to %u, for want of descriptors; see "
-                 "ulimit -Hn",
-                 settings(s)->limits.connections, fleet_connections_max(s->fleet));
-    return true;
 }
 
 static void tell_sites(const struct serving *s)
@@ -290,21 +274,49 @@ static void start_admin(struct serving *s)
     log_info("admin on %s", endpoint_text(&s->admin_at, text));
 }
 
+/* Each worker is in its loop and accepts: nothing that was asked for is still to come.
+ */
+static void tell(struct serving *s)
+{
+    s->told = true;
+    start_admin(s);
+    tell_sites(s);
+    notify_ready(&s->notify, "serving");
+}
+
+static void on_carried_out(void *owner)
+{
+    struct serving *s = owner;
+
+    if (s->reload != NULL)
+        reload_carried_out(s->reload);
+    if (!s->told && s->give_up == 0)
+        tell(s);
+}
+
+static bool make_fleet(struct serving *s, struct err *e)
+{
+    struct fleet_options options = {s->loop, s->audit, s->clients, on_carried_out, s};
+
+    if (!fleet_new(&options, s->config, s->sites, &s->fleet, e))
+        return false;
+    if (s->admin_at.addr.len > 0)
+        fleet_own(s->fleet, &s->admin_at.addr);
+    if (fleet_connections_max(s->fleet) < settings(s)->limits.connections)
+        log_warn("limits.connections: %u are cut to %u, for want of descriptors; see "
+                 "ulimit -Hn",
+                 settings(s)->limits.connections, fleet_connections_max(s->fleet));
+    return true;
+}
+
 static bool start(struct serving *s, struct err *e)
 {
-    s->loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
-    if (s->loop == NULL)
-        return err_set(e, "cannot make an event loop");
-    watch_all(s);
     s->clients = clients_new();
     if (!make_fleet(s, e) || !fleet_start(s->fleet, e))
         return false;
     s->reload = reload_new(
         &(struct reload_options){s->loop, s->file, s->fleet, s->sites, &s->notify},
         s->config);
-    start_admin(s);
-    tell_sites(s);
-    notify_ready(&s->notify, "serving");
     return true;
 }
 

@@ -23,10 +23,9 @@ def cpu_seconds(weir):
 
 
 def settle(weir, before):
-    """Everything that was opened is closed again; but what the worker opens when it is
-    first at work may not have been there before."""
+    """Everything that was opened is closed again."""
     wait_until(
-        lambda: descriptors(weir) <= before + 1, 20,
+        lambda: descriptors(weir) <= before, 20,
         lambda: f"{descriptors(weir)} descriptors, {before} before",
     )  # fmt: skip
 
