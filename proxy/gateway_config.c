@@ -134,15 +134,15 @@ static void config_free(struct config *c)
     free(c);
 }
 
-bool config_load(const char *path, policy_warn_fn *warn, void *owner,
-                 struct config **out, struct err *e)
+bool config_from_doc(const char *path, struct json_doc **doc, policy_warn_fn *warn,
+                     void *owner, struct config **out, struct err *e)
 {
     struct config *c = calloc(1, sizeof *c);
     struct warned w = {warn, owner, path, ""};
 
     if (c == NULL)
         abort();
-    if (!gateway_settings_load(path, warn, owner, &c->settings, e)) {
+    if (!gateway_settings_from_doc(path, doc, warn, owner, &c->settings, e)) {
         config_free(c);
         return false;
     }
@@ -153,6 +153,17 @@ bool config_load(const char *path, policy_warn_fn *warn, void *owner,
     c->refs = 1;
     *out = c;
     return true;
+}
+
+bool config_load(const char *path, policy_warn_fn *warn, void *owner,
+                 struct config **out, struct err *e)
+{
+    struct json_doc *doc = NULL;
+    bool ok = settings_read(path, &doc, e) &&
+              config_from_doc(path, &doc, warn, owner, out, e);
+
+    json_free(&doc);
+    return ok;
 }
 
 struct config *config_ref(struct config *c)

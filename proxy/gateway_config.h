@@ -33,6 +33,10 @@ struct config {
  * front too. */
 bool config_load(const char *path, policy_warn_fn *warn, void *owner,
                  struct config **out, struct err *e);
+/* The second half of it, from the tree of the file; *doc may be taken over, on false
+ * too. */
+bool config_from_doc(const char *path, struct json_doc **doc, policy_warn_fn *warn,
+                     void *owner, struct config **out, struct err *e);
 /* Both may be called from any thread. */
 struct config *config_ref(struct config *c);
 void config_unref(struct config **c);

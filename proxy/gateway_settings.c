@@ -251,16 +251,15 @@ static bool read_file(const struct keys_file *file, struct gateway_settings *s,
            check_cert_names(file, s, e);
 }
 
-bool gateway_settings_load(const char *path, policy_warn_fn *warn, void *owner,
-                           struct gateway_settings *out, struct err *e)
+bool gateway_settings_from_doc(const char *path, struct json_doc **doc,
+                               policy_warn_fn *warn, void *owner,
+                               struct gateway_settings *out, struct err *e)
 {
-    struct gateway_settings s = {0};
-    struct keys_file file = {path, NULL, warn, owner};
+    struct gateway_settings s = {.doc = *doc};
+    struct keys_file file = {path, *doc, warn, owner};
 
-    if (!settings_read(path, &s.doc, e))
-        return false;
-    file.doc = s.doc;
     if (!read_file(&file, &s, e)) {
+        s.doc = NULL;
         gateway_settings_done(&s);
         return false;
     }
@@ -268,8 +267,20 @@ bool gateway_settings_load(const char *path, policy_warn_fn *warn, void *owner,
     s.path = strdup(path);
     if (s.path == NULL)
         abort();
+    *doc = NULL;
     *out = s;
     return true;
+}
+
+bool gateway_settings_load(const char *path, policy_warn_fn *warn, void *owner,
+                           struct gateway_settings *out, struct err *e)
+{
+    struct json_doc *doc = NULL;
+    bool ok = settings_read(path, &doc, e) &&
+              gateway_settings_from_doc(path, &doc, warn, owner, out, e);
+
+    json_free(&doc);
+    return ok;
 }
 
 void gateway_settings_done(struct gateway_settings *s)

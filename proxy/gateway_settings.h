@@ -29,6 +29,10 @@ struct gateway_settings {
 /* Texts live as long as the document. On false *e says "FILE: line 7: key: what". */
 bool gateway_settings_load(const char *path, policy_warn_fn *warn, void *owner,
                            struct gateway_settings *out, struct err *e);
+/* The second half of it; *doc is taken over on success. */
+bool gateway_settings_from_doc(const char *path, struct json_doc **doc,
+                               policy_warn_fn *warn, void *owner,
+                               struct gateway_settings *out, struct err *e);
 void gateway_settings_done(struct gateway_settings *s);
 
 /* Puts the place of that listener in front of *e. Always false. */
