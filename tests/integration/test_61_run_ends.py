@@ -61,6 +61,10 @@ def test_sbx_17_term_comes_first(box):
     assert done.stdout == "up\ncleaned\n"
 
 
+def is_python(pid):
+    return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"/usr/bin/python3")
+
+
 @pytest.fixture
 def running(box):
     """A sandbox with something in the background: (core, supervisor, init, command)."""
@@ -80,7 +84,10 @@ def running(box):
         (supervisor,) = [int(p) for p in direct(process.pid)]
         # The process that bore both may not be collected yet.
         wait_until(lambda: len(direct(supervisor)) == 2, 30, "three children")
-        init, command = sorted(direct(supervisor))
+        both = direct(supervisor)
+        wait_until(lambda: any(map(is_python, both)), 30, "the command has not begun")
+        command = next(filter(is_python, both))
+        init = next(pid for pid in both if pid != command)
         return process, supervisor, init, command
 
     yield start

@@ -131,8 +131,10 @@ def test_slow_readers(gateway, tcp_server):
     with weir.connect(f"127.0.0.1:{port}", timeout=60) as tunnel:
         tunnel.send(b"x")
         assert len(tunnel.read(size)) == size
-    # 60 tunnels keep at most a buffer each, whatever the allocator makes of it.
-    assert memory() - base < 60 * 0.75 + 20, f"{memory() - base} MiB more"
+    # 60 tunnels keep at most a buffer each, whatever the allocator makes of it;
+    # ThreadSanitizer keeps four bytes for each that it watches.
+    factor = 5 if os.environ.get("WEIR_PROFILE") == "tsan" else 1
+    assert memory() - base < factor * (60 * 0.75 + 20), f"{memory() - base} MiB more"
     for tunnel in stuck:
         tunnel.close()
     settle(weir, before)

@@ -1,6 +1,8 @@
 """The end of a gateway: nothing new is taken, what goes on may go on, and with sockets
 that outlive it nobody is refused."""
 
+import concurrent.futures
+import contextlib
 import os
 import signal
 import threading
@@ -31,6 +33,25 @@ def end(weir):
     wait_until(lambda: "active_at_termination" in weir.log(), 20, weir.log)
 
 
+@contextlib.contextmanager
+def moving(tunnel):
+    """While it is moved it is not idle: idle ones are closed at the end."""
+    over = threading.Event()
+
+    def move():
+        while not over.wait(0.2):
+            tunnel.send(b"on")
+            assert tunnel.read(2) == b"on"
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        moved = pool.submit(move)
+        try:
+            yield
+        finally:
+            over.set()
+    moved.result()
+
+
 def refused(weir):
     """Each worker closes its socket when its own turn comes."""
     try:
@@ -45,19 +66,20 @@ def test_nothing_new_and_all_else_goes_on(place):
     weir, port = place(limits=LONG)
     tunnel = weir.connect(f"127.0.0.1:{port}", timeout=20)
     assert weir.admin().get("/readyz").status == 200
-    end(weir)
-    wait_until(lambda: refused(weir), 20, "the gateway still accepts")
-    page = weir.admin().get("/readyz")
-    assert page.status == 503 and "ending" in page.body
-    health = weir.admin().get("/healthz")
-    assert health.status == 200 and "degraded: ending" in health.body
-    assert weir.admin().metrics()["weir_ending"] == 1
+    with moving(tunnel):
+        end(weir)
+        wait_until(lambda: refused(weir), 20, "the gateway still accepts")
+        page = weir.admin().get("/readyz")
+        assert page.status == 503 and "ending" in page.body
+        health = weir.admin().get("/healthz")
+        assert health.status == 200 and "degraded: ending" in health.body
+        assert weir.admin().metrics()["weir_ending"] == 1
     tunnel.send(b"on")
     assert tunnel.read(2) == b"on"
     tunnel.close()
     assert weir.process.wait(timeout=20) == 0
     (line,) = weir.audit()
-    assert line["close"] in ("client", "error") and line["bytes_down"] == 2
+    assert line["close"] in ("client", "error") and line["bytes_down"] >= 2
 
 
 def test_idle_ones_are_closed(place):
@@ -88,10 +110,11 @@ def test_a_busy_client_is_told_that_it_is_the_last_answer(gateway, server):
 def test_no_reload_at_the_end(place):
     weir, port = place(limits=LONG)
     tunnel = weir.connect(f"127.0.0.1:{port}", timeout=20)
-    end(weir)
-    weir.write({**weir.settings(), "network": {}})
-    os.kill(weir.pid, signal.SIGHUP)
-    wait_until(lambda: "SIGHUP" in weir.log(), 20, weir.log)
+    with moving(tunnel):
+        end(weir)
+        weir.write({**weir.settings(), "network": {}})
+        os.kill(weir.pid, signal.SIGHUP)
+        wait_until(lambda: "SIGHUP" in weir.log(), 20, weir.log)
     tunnel.send(b"on")
     assert tunnel.read(2) == b"on"
     assert "reload" not in weir.log()
@@ -104,14 +127,15 @@ def test_the_end_in_the_middle_of_a_reload(place):
     weir, port = place(limits=LONG)
     tunnel = weir.connect(f"127.0.0.1:{port}", timeout=20)
     weir.write({**weir.settings(), "listen": ["127.0.0.1:0", "127.0.0.1:0"]})
-    # Stopped, it hears both at once, and the lower number first.
-    for number in (signal.SIGSTOP, signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):
-        os.kill(weir.pid, number)
-    wait_until(lambda: "active_at_termination" in weir.log(), 30, weir.log)
-    assert "reload: SIGHUP" in weir.log()
-    wait_until(lambda: refused(weir), 30, "the gateway still accepts")
-    assert weir.admin().metrics()["weir_ending"] == 1  # it goes on, and tells nothing
-    assert "generation 2" not in weir.log()
+    with moving(tunnel):
+        # Stopped, it hears both at once, and the lower number first.
+        for number in (signal.SIGSTOP, signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):
+            os.kill(weir.pid, number)
+        wait_until(lambda: "active_at_termination" in weir.log(), 30, weir.log)
+        assert "reload: SIGHUP" in weir.log()
+        wait_until(lambda: refused(weir), 30, "the gateway still accepts")
+        assert weir.admin().metrics()["weir_ending"] == 1  # it goes on, and tells nothing
+        assert "generation 2" not in weir.log()
     tunnel.send(b"on")
     assert tunnel.read(2) == b"on"
     tunnel.close()
