@@ -11,6 +11,7 @@
 #include "proxy/base/fd.h"
 #include "proxy/base/log.h"
 #include "proxy/control.h"
+#include "proxy/updates.h"
 
 static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
                                 SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGWINCH};
@@ -23,15 +24,24 @@ static const int held[] = {SIGTTOU};
 
 enum { STATUS_WEIR = 125 };
 
+/* How long a command has to end by itself that is ended for want of its channel. */
+static const double kill_seconds = 2;
+
 struct running {
     const struct running_options *options;
+    struct policy *policy; /* borrowed, as the parents: what counts now */
+    struct parents *parents;
     struct sandbox *sandbox;
     struct ev_loop *loop;
     struct core *core;
     struct control *control; /* NULL when it has closed */
+    struct session *session; /* NULL until it is attached, and when it is gone */
+    struct updates *updates; /* NULL: none come */
+    ev_timer kill;
     ev_io leash, signals, process;
     int signal_fd;
     bool told; /* of the end */
+    bool lost; /* the channel, before anything came */
     int status;
     struct err *e; /* what to say when it was no end of the command's */
     bool failed;
@@ -63,15 +73,15 @@ static struct policy *find_policy(void *owner, const char *name,
 {
     const struct running *r = owner;
 
-    *parents = r->options->parents;
-
-    return strcmp(name, RUNNING_POLICY) == 0 ? r->options->policy : NULL;
+    *parents = r->parents;
+    return strcmp(name, RUNNING_POLICY) == 0 ? r->policy : NULL;
 }
 
 static void on_attached(void *owner, struct session *s)
 {
-    const struct running *r = owner;
+    struct running *r = owner;
 
+    r->session = s;
     session_on_event(s, r->options->on_event, r->options->owner);
 }
 
@@ -80,6 +90,44 @@ static void on_closed(void *owner)
     struct running *r = owner;
 
     r->control = NULL;
+    r->session = NULL;
+}
+
+static void on_line(void *owner, unsigned long number, struct str line)
+{
+    struct running *r = owner;
+    struct err e;
+
+    if (!r->options->on_update(r->options->owner, number, line, &r->policy, &r->parents,
+                               &e)) {
+        log_error("%s; what was in force before it stays", e.text);
+        return;
+    }
+    if (r->session != NULL)
+        session_set_policy(r->session, r->policy, r->parents);
+    log_debug("settings: message %lu is in force", number);
+}
+
+static void on_kill(struct ev_loop *loop, ev_timer *w, int events)
+{
+    const struct running *r = w->data;
+
+    (void)loop, (void)events;
+    leash_send(r->sandbox->leash, LEASH_SIGNAL, SIGKILL, NULL);
+}
+
+static void on_lost(void *owner, unsigned long lines, const char *why)
+{
+    struct running *r = owner;
+
+    if (lines > 0) {
+        log_error("no more settings can be read: %s; the last ones stay in force", why);
+        return;
+    }
+    r->lost = true;
+    err_set(r->e, "the settings cannot be read: %s; the command was ended", why);
+    leash_send(r->sandbox->leash, LEASH_SIGNAL, SIGTERM, NULL);
+    ev_timer_start(r->loop, &r->kill);
 }
 
 static void fail(struct running *r, int status, const char *text)
@@ -167,7 +215,7 @@ static void watch(struct running *r, ev_io *w, int fd,
     ev_io_start(r->loop, w);
 }
 
-static bool start(struct running *r, struct err *e)
+static bool start(struct running *r, int *updates_fd, struct err *e)
 {
     struct core_options options = {.limits = limits_default,
                                    .audit = r->options->audit};
@@ -185,6 +233,10 @@ static bool start(struct running *r, struct err *e)
     watch(r, &r->signals, r->signal_fd, on_signal);
     watch(r, &r->leash, r->sandbox->leash, on_leash);
     watch(r, &r->process, r->sandbox->pidfd, on_process);
+    if (*updates_fd >= 0)
+        r->updates = updates_new(
+            r->loop, fd_steal(updates_fd),
+            &(struct updates_hooks){.line = on_line, .lost = on_lost, .owner = r});
     return true;
 }
 
@@ -195,6 +247,8 @@ static void stop(struct running *r)
         ev_io_stop(r->loop, &r->leash);
         ev_io_stop(r->loop, &r->process);
     }
+    ev_timer_stop(r->loop, &r->kill);
+    updates_free(&r->updates);
     fd_close(&r->signal_fd);
     control_free(&r->control);
     core_free(&r->core);
@@ -216,17 +270,22 @@ bool running_serve(struct sandbox *sandbox, const struct running_options *option
                    int *status, struct err *e)
 {
     struct running r = {.options = options,
+                        .policy = options->policy,
+                        .parents = options->parents,
                         .sandbox = sandbox,
                         .signal_fd = -1,
                         .status = STATUS_WEIR,
                         .e = e};
+    autofd int updates_fd = options->updates_fd;
     autofd int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     bool foreground = tty >= 0 && tcgetpgrp(tty) == getpgrp();
 
+    ev_timer_init(&r.kill, on_kill, kill_seconds, 0);
+    r.kill.data = &r;
     r.loop = ev_loop_new(EVFLAG_AUTO);
     if (r.loop == NULL)
         r.failed = !err_set(e, "cannot make an event loop");
-    else if (start(&r, e))
+    else if (start(&r, &updates_fd, e))
         ev_run(r.loop, 0);
     else
         r.failed = true;
@@ -235,6 +294,6 @@ bool running_serve(struct sandbox *sandbox, const struct running_options *option
     sandbox_done(sandbox);
     if (foreground)
         take_terminal_back(tty);
-    *status = r.status;
-    return !r.failed;
+    *status = r.lost ? STATUS_WEIR : r.status;
+    return !r.failed && !r.lost;
 }

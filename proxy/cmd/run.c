@@ -14,20 +14,19 @@
 #include "proxy/base/fd.h"
 #include "proxy/base/log.h"
 #include "proxy/cmd/cmd.h"
+#include "proxy/cmd/run_policy.h"
 #include "proxy/cmd/run_print.h"
-#include "proxy/parents.h"
 #include "proxy/running.h"
 #include "proxy/summary.h"
+#include "proxy/updates.h"
 
 /* How long the audit may take to write what it has. */
 static const double audit_seconds = 5;
 
-#define ALLOW_LABEL "--allow: "
-
 enum { GUARDED_MAX = 8, SHELL_WORDS = 4, SESSION_MAX = 32 };
 
 struct run {
-    const char *settings_file, *launcher_name, *audit_file, *script;
+    const char *settings_file, *launcher_name, *audit_file, *script, *control_fd;
     struct option_texts allow;
     bool explain, quiet, verbose, no_settings;
 
@@ -35,11 +34,9 @@ struct run {
     char **argv;              /* borrowed: the command */
     const struct launcher *launcher;
     struct settings settings;
-    struct json_doc *allow_doc;
-    struct policy *policy;
-    struct parents *parents;
+    struct run_policy policy;
     struct plan plan;
-    int audit_fd;
+    int audit_fd, updates_fd;
     struct summary *summary;
 };
 
@@ -52,6 +49,8 @@ static const struct option options[] = {
      "how the sandbox is made: namespaces"},
     {"audit", 0, OPTION_TEXT, offsetof(struct run, audit_file), "FILE",
      "append a line of JSON for each request; \"-\" is standard output"},
+    {"control-fd", 0, OPTION_TEXT, offsetof(struct run, control_fd), "N",
+     "take new settings from descriptor N while the command runs, one a line"},
     {"explain", 0, OPTION_FLAG, offsetof(struct run, explain), NULL,
      "print what would be made, and run nothing"},
     {"quiet", 'q', OPTION_FLAG, offsetof(struct run, quiet), NULL,
@@ -93,19 +92,12 @@ static void on_warning(void *owner, const char *text)
         log_warn("%s", text);
 }
 
-/* What stands in the settings has their file in front; what --allow holds begins with
- * the name of that option already. */
-static bool is_of_file(const struct run *r, const char *text)
-{
-    return r->settings.path != NULL && !str_starts(str_from(text), STR(ALLOW_LABEL));
-}
-
-static void on_settings_warning(void *owner, const char *text)
+static void on_plan_warning(void *owner, const char *text)
 {
     const struct run *r = owner;
     char whole[1024];
 
-    if (is_of_file(r, text))
+    if (r->settings.path != NULL)
         snprintf(whole, sizeof whole, "%s: %s", r->settings.path, text);
     else
         snprintf(whole, sizeof whole, "%s", text);
@@ -128,43 +120,6 @@ static bool take_command(struct run *r, char **rest, struct err *e)
     r->shell[2] = (char *)r->script;
     r->argv = r->shell;
     return true;
-}
-
-/* The hosts of --allow as a `network` object of their own. */
-static void make_allow(struct run *r)
-{
-    cJSON *root = cJSON_CreateObject();
-    cJSON *list = cJSON_AddArrayToObject(root, "allowedDomains");
-    char *text;
-    struct err e;
-
-    for (size_t i = 0; i < r->allow.count; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(r->allow.values[i]));
-    text = cJSON_PrintUnformatted(root);
-    cJSON_Delete(root);
-    if (text == NULL)
-        abort();
-    if (!json_parse(str_from(text), JSON_SETTINGS, &r->allow_doc, &e))
-        r->allow_doc = NULL;
-    cJSON_free(text);
-}
-
-static bool load_policy(struct run *r, struct err *e)
-{
-    struct policy_layer layers[2] = {
-        {.label = "", .doc = r->settings.doc, .network = r->settings.network},
-        {.label = ALLOW_LABEL, .adds = true},
-    };
-
-    if (r->allow.count > 0) {
-        make_allow(r);
-        if (r->allow_doc == NULL)
-            return err_set(e, "--allow: expected a host in UTF-8");
-        layers[1].network = json_root(r->allow_doc);
-    }
-    return policy_load(layers, r->allow.count > 0 ? 2 : 1, on_settings_warning, r,
-                       &r->policy, e) ||
-           (is_of_file(r, e->text) && err_wrap(e, "%s", r->settings.path));
 }
 
 /* The file is opened, and so made, before the plan: what exists can be protected. */
@@ -203,7 +158,7 @@ static bool load_plan(struct run *r, struct err *e)
                              .guarded = guarded,
                              .enforces = r->launcher->enforces,
                              .launcher = r->launcher->name,
-                             .warn = on_settings_warning,
+                             .warn = on_plan_warning,
                              .warn_owner = r};
     bool good = find_program(program, e);
 
@@ -236,20 +191,26 @@ static bool load_settings(struct run *r, struct err *e)
     return true;
 }
 
+/* Before anything is opened: the number is that of a descriptor that was passed on. */
+static bool take_control(struct run *r, struct err *e)
+{
+    return r->control_fd == NULL || updates_take(r->control_fd, &r->updates_fd, e) ||
+           err_wrap(e, "--control-fd");
+}
+
 static bool load(struct run *r, int argc, char **argv, struct err *e)
 {
     int rest;
 
-    if (!stdio_fill(e) || !options_parse(options, r, argc, argv, &rest, e))
+    if (!stdio_fill(e) || !options_parse(options, r, argc, argv, &rest, e) ||
+        !take_control(r, e))
         return false;
     log_set_level(r->quiet     ? LOG_LEVEL_ERROR
                   : r->verbose ? LOG_LEVEL_DEBUG
                                : LOG_LEVEL_INFO);
     return take_command(r, argv + rest, e) &&
            launcher_find(r->launcher_name, &r->launcher, e) && load_settings(r, e) &&
-           load_policy(r, e) &&
-           parents_of_run(&r->settings, r->policy, environ, on_warning, r, &r->parents,
-                          e) &&
+           run_policy_load(&r->settings, &r->allow, on_warning, r, &r->policy, e) &&
            open_audit(r, e) && load_plan(r, e);
 }
 
@@ -259,6 +220,22 @@ static void on_event(void *owner, const struct audit_event *event)
 
     run_print_event(event);
     summary_add(r->summary, event);
+}
+
+static bool on_update(void *owner, unsigned long number, struct str line,
+                      struct policy **policy, struct parents **parents, struct err *e)
+{
+    struct run *r = owner;
+    struct run_policy next = {NULL};
+
+    if (!run_policy_update(&r->settings, &r->allow, r->control_fd, number, line,
+                           on_warning, r, &next, e))
+        return false;
+    run_policy_done(&r->policy);
+    r->policy = next;
+    *policy = next.policy;
+    *parents = next.parents;
+    return true;
 }
 
 /* Standard input and output are the command's from here on: a pipe to us must close
@@ -277,9 +254,11 @@ static void release_stdio(void)
 static bool serve(struct run *r, struct sandbox *sandbox, int *status, struct err *e)
 {
     struct audit_options audit_options = {.fd = r->audit_fd, .on_full = AUDIT_REFUSE};
-    struct running_options o = {.policy = r->policy,
-                                .parents = r->parents,
+    struct running_options o = {.policy = r->policy.policy,
+                                .parents = r->policy.parents,
                                 .on_event = on_event,
+                                .on_update = on_update,
+                                .updates_fd = -1,
                                 .owner = r,
                                 .own_group = r->plan.own_group};
     bool good = true;
@@ -291,6 +270,7 @@ static bool serve(struct run *r, struct sandbox *sandbox, int *status, struct er
         good = audit_new(&audit_options, &o.audit, e);
     }
     log_set_waiting(false);
+    o.updates_fd = good ? fd_steal(&r->updates_fd) : -1;
     if (good)
         good = running_serve(sandbox, &o, status, e);
     else
@@ -325,22 +305,21 @@ static void run_done(struct run *r)
 {
     summary_free(&r->summary);
     plan_done(&r->plan);
-    policy_unref(&r->policy);
-    parents_unref(&r->parents);
-    json_free(&r->allow_doc);
+    run_policy_done(&r->policy);
     settings_done(&r->settings);
+    fd_close(&r->updates_fd);
     fd_close(&r->audit_fd);
 }
 
 static int run(int argc, char **argv)
 {
-    struct run r = {.audit_fd = -1};
+    struct run r = {.audit_fd = -1, .updates_fd = -1};
     int status = EXIT_WEIR;
     struct err e;
     bool good = load(&r, argc, argv, &e);
 
     if (good && r.explain) {
-        run_print(&r.plan, &r.settings, r.launcher, &r.allow, r.parents);
+        run_print(&r.plan, &r.settings, r.launcher, &r.allow, r.policy.parents);
         status = EXIT_OK;
     } else if (good) {
         good = start(&r, &status, &e);

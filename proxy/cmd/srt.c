@@ -9,8 +9,8 @@
 #include "proxy/cmd/cmd.h"
 #include "proxy/settings.h"
 
-/* "run", "-v", "-s", FILE, "--", and the shell of -c. */
-enum { OWN_WORDS = 8 };
+/* "run", "-v", "-s", FILE, "--control-fd", N, "--", and the shell of -c. */
+enum { OWN_WORDS = 10 };
 
 struct srt {
     const char *settings_file, *script, *control_fd;
@@ -25,7 +25,7 @@ static const struct option options[] = {
     {"debug", 'd', OPTION_FLAG, offsetof(struct srt, debug), NULL,
      "tell each request, as SRT_DEBUG in the environment does"},
     {"control-fd", 0, OPTION_TEXT, offsetof(struct srt, control_fd), "N",
-     "refused: a run keeps the settings that it began with"},
+     "take new settings from descriptor N while the command runs, one a line"},
     {"version", 0, OPTION_FLAG, offsetof(struct srt, version), NULL,
      "print the version of weir"},
     {.name = NULL},
@@ -43,7 +43,8 @@ static const char details[] =
 static const struct {
     const char *name, *instead;
 } foreign[] = {
-    {"proxy", "the proxy without a sandbox is weir gateway -f FILE"},
+    {"proxy", "it would terminate TLS, which is not built yet; the proxy without a "
+              "sandbox is weir gateway -f FILE"},
     {"windows-install", "it is for Windows, and there is nothing to install here"},
     {"windows-uninstall", "it is for Windows, and there is nothing to install here"},
 };
@@ -61,10 +62,6 @@ static bool refuse_foreign(const char *word, struct err *e)
 
 static bool check(const struct srt *s, char **argv, int rest, struct err *e)
 {
-    if (s->control_fd != NULL)
-        return err_set(e,
-                       "--control-fd is not supported: a run keeps the settings that "
-                       "it began with; end it, and start it with the new ones");
     if (s->script != NULL && argv[rest] != NULL)
         return err_set(e, "-c takes the whole command: \"%.64s\" is left over",
                        argv[rest]);
@@ -99,6 +96,10 @@ static size_t translate(const struct srt *s, const char *own, char **rest, char 
     if (file != NULL)
         add(words, &n, "--settings");
     add(words, &n, file != NULL ? file : "--no-settings");
+    if (s->control_fd != NULL) {
+        add(words, &n, "--control-fd");
+        add(words, &n, s->control_fd);
+    }
     add(words, &n, "--");
     if (s->script != NULL) {
         add(words, &n, "bash");
@@ -144,7 +145,7 @@ static int run(int argc, char **argv)
 
 const struct command cmd_srt = {
     .name = "srt",
-    .usage = "srt [-d] [-s FILE] [-c STRING | [--] COMMAND [ARG]...]",
+    .usage = "srt [-d] [-s FILE] [--control-fd N] [-c STRING | [--] COMMAND [ARG]...]",
     .summary = "run a command as weir run does, by the command line of srt",
     .options = options,
     .details = details,

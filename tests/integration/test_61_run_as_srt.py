@@ -73,8 +73,8 @@ def test_debugging_tells_each_request(srt, box):
 
 
 @pytest.mark.parametrize("words, says", [
-    (("--control-fd", "3", "true"), "--control-fd is not supported"),
-    (("--control-fd=3", "-c", "true"), "start it with the new ones"),
+    (("--control-fd", "3", "true"), "descriptor 3 cannot be read"),
+    (("--control-fd=x", "-c", "true"), "3 or higher"),
     (("proxy",), "weir gateway -f FILE"), (("proxy", "--listen", "x"), "weir gateway"),
     (("windows-install",), "Windows"), (("windows-uninstall", "--force"), "Windows"),
     ((), "expected a command; see srt --help"), (("-d",), "expected a command"),
