@@ -424,6 +424,7 @@ void conn_open(struct session *s, int fd, const struct ip *from,
         return;
     }
     c = conn_new(s, fd, from, counted);
+    upstream_fit(core->upstreams);
     if (in_front->tls != NULL)
         stream_set_layer(&c->client, tls_accept(in_front->tls, fd));
     if (counted) {

@@ -1,5 +1,6 @@
 #include "proxy/core.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -28,21 +29,24 @@ void core_raise_descriptors(void)
 }
 
 /* More connections than there are descriptors for would all be accepted, and none of
- * them could be served. It is better to refuse the last ones in words. */
+ * them could be served. It is better to refuse the last ones in words. Servers that
+ * wait for another request (upstream.h) have only what these leave. */
 static void fit_connections(struct core *c)
 {
     struct rlimit limit;
     rlim_t kept = DESCRIPTORS_KEPT + c->id_step * DESCRIPTORS_CORE, fit;
 
+    c->fit = UINT_MAX;
     c->short_of_descriptors = false;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return;
     if (kept > limit.rlim_cur / 2)
         kept = limit.rlim_cur / 2;
     fit = (limit.rlim_cur - kept) / DESCRIPTORS_EACH;
+    c->fit = fit < UINT_MAX ? (unsigned)fit : UINT_MAX;
     if (fit >= c->limits.connections)
         return;
-    c->limits.connections = (unsigned)fit;
+    c->limits.connections = c->fit;
     c->short_of_descriptors = true;
 }
 
@@ -55,9 +59,17 @@ void core_set_limits(struct core *c, const struct limits *limits)
         conn_fit_all(s);
 }
 
+static bool spare(void *owner)
+{
+    const struct core *c = owner;
+
+    return upstream_shed(c->upstreams);
+}
+
 void core_shed(struct core *c)
 {
-    conn_shed(c, SHED_FOR_OTHERS);
+    if (!upstream_shed(c->upstreams))
+        conn_shed(c, SHED_FOR_OTHERS);
 }
 
 void core_set_ending(struct core *c)
@@ -79,10 +91,11 @@ bool core_new(struct ev_loop *loop, const struct core_options *options,
     c->id_step = options->siblings > 0 ? options->siblings : 1;
     c->last_id = options->index;
     c->dialler.loop = loop;
+    c->dialler.spare = (struct race_spare){spare, c};
     core_set_limits(c, &options->limits);
     relay_pool_init(&c->relays, loop);
     exchange_room_init(&c->exchanges, &c->relays);
-    c->upstreams = upstreams_new(loop);
+    c->upstreams = upstreams_new(c);
     if (!hostaddrs_watch_new(&c->dialler.host, e) ||
         !resolver_new(loop, &options->resolver, &c->dialler.resolver, e)) {
         core_free(&c);

@@ -150,7 +150,8 @@ static void connect_all(struct dial *d)
     if (d->parent != NULL)
         pass(d);
     else
-        d->race = race_start(d->dialler->loop, d->allowed, d->count, on_raced, d);
+        d->race = race_start(d->dialler->loop, d->dialler->spare, d->allowed, d->count,
+                             on_raced, d);
 }
 
 /* The address is judged as it was answered, so that what an IPv6 form hides is seen; an

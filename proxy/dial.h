@@ -11,6 +11,7 @@
 #include "proxy/base/stream.h"
 #include "proxy/hostaddrs.h"
 #include "proxy/policy/policy.h"
+#include "proxy/race.h"
 
 /* What all dials of a core share. */
 struct dialler {
@@ -18,6 +19,7 @@ struct dialler {
     struct resolver *resolver;
     struct hostaddrs_watch *host;
     double seconds; /* for resolving and connecting together */
+    struct race_spare spare;
 };
 
 /* What the connection is for. */

@@ -25,11 +25,12 @@ struct core {
     struct counters counters;
     struct clients *clients; /* of all cores that share the limits */
     bool owns_clients;
-    struct session *sessions;  /* list; each one takes itself off it */
-    size_t refusing;           /* connections over a limit, which are being told so */
-    unsigned long last_id;     /* of connections, for the audit */
-    ev_tstamp shed_again;      /* before that nothing is looked for to be shed */
-    bool ending;               /* an answer is the last of its connection */
+    struct session *sessions; /* list; each one takes itself off it */
+    size_t refusing;          /* connections over a limit, which are being told so */
+    unsigned long last_id;    /* of connections, for the audit */
+    ev_tstamp shed_again;     /* before that nothing is looked for to be shed */
+    bool ending;              /* an answer is the last of its connection */
+    unsigned fit; /* connections that there are descriptors for, in all cores */
     bool short_of_descriptors; /* `connections` was cut */
     unsigned id_step; /* from one to the next: other cores have those between */
 };

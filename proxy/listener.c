@@ -76,14 +76,15 @@ static void on_rested(struct ev_loop *loop, ev_timer *w, int events)
     ev_io_start(loop, &l->watch);
 }
 
-/* Room is made where somebody has not used his for long; else waiting is all there is.
- */
+/* Room is made where nobody loses anything, then where somebody has not used his for
+ * long; else waiting is all there is. */
 static void make_room(struct listener *l, int error)
 {
     struct core *core = l->session->core;
 
     counters_accept_error(&core->counters, error);
-    if (error == EINVAL || !conn_make_room(core, SHED_BATCH))
+    if (error == EINVAL ||
+        (!upstream_shed(core->upstreams) && !conn_make_room(core, SHED_BATCH)))
         rest(l, error);
 }
 

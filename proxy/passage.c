@@ -249,7 +249,7 @@ static bool is_ours(int fd)
 static void connect_unix(struct passage *p)
 {
     const struct sockaddr_un *path = &p->parent->path;
-    autofd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    autofd int fd = race_socket(p->dialler->spare, AF_UNIX);
 
     if (fd < 0 || connect(fd, (const struct sockaddr *)path, sizeof *path) != 0)
         fail_connect(p, errno);
@@ -282,7 +282,8 @@ static void connect_inet(struct passage *p, const struct ip *ips, size_t count)
     if (n == 0)
         fail_own(p);
     else
-        p->race = race_start(p->dialler->loop, addrs, n, on_raced, p);
+        p->race =
+            race_start(p->dialler->loop, p->dialler->spare, addrs, n, on_raced, p);
 }
 
 static void on_resolved(void *owner, const struct lookup_result *found)

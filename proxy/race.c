@@ -25,6 +25,7 @@ struct attempt {
 
 struct race {
     struct ev_loop *loop; /* borrowed */
+    struct race_spare spare;
     race_done_fn *done;
     void *owner;
     struct addr addrs[RACE_MAX]; /* in the order to try */
@@ -33,6 +34,18 @@ struct race {
     ev_timer delay;            /* to the next attempt; at once for the first */
     struct race_result result; /* so far */
 };
+
+int race_socket(struct race_spare spare, int family)
+{
+    int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, fd = socket(family, type, 0);
+    int error = errno;
+
+    if (fd < 0 && (error == EMFILE || error == ENFILE) && spare.call != NULL &&
+        spare.call(spare.owner))
+        return socket(family, type, 0);
+    errno = error;
+    return fd;
+}
 
 static void attempt_close(struct attempt *a)
 {
@@ -131,8 +144,7 @@ static struct attempt *attempt_place(struct race *r)
 
 static bool attempt_start(struct race *r, const struct addr *addr)
 {
-    autofd int fd =
-        socket(addr->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    autofd int fd = race_socket(r->spare, addr->sa.sa_family);
     struct attempt *a;
 
     if (fd < 0 || (connect(fd, &addr->sa, addr->len) != 0 && errno != EINPROGRESS)) {
@@ -195,8 +207,9 @@ static void interleave(struct race *r, const struct addr *addrs)
     }
 }
 
-struct race *race_start(struct ev_loop *loop, const struct addr *addrs, size_t count,
-                        race_done_fn *done, void *owner)
+struct race *race_start(struct ev_loop *loop, struct race_spare spare,
+                        const struct addr *addrs, size_t count, race_done_fn *done,
+                        void *owner)
 {
     struct race *r = calloc(1, sizeof *r);
 
@@ -204,6 +217,7 @@ struct race *race_start(struct ev_loop *loop, const struct addr *addrs, size_t c
     if (r == NULL)
         abort();
     r->loop = loop;
+    r->spare = spare;
     r->done = done;
     r->owner = owner;
     r->count = count;

@@ -16,7 +16,8 @@ struct idle {
 };
 
 struct upstreams {
-    struct ev_loop *loop; /* borrowed */
+    struct core *core;    /* borrowed */
+    struct ev_loop *loop; /* of the core */
     struct idle *first;   /* the one that was put here last */
     size_t count;
     ev_timer look; /* runs while there is any */
@@ -72,15 +73,17 @@ static void on_look(struct ev_loop *loop, ev_timer *w, int events)
         if (is_old(i, ev_now(loop)))
             idle_free(i);
     }
+    upstream_fit(u);
 }
 
-struct upstreams *upstreams_new(struct ev_loop *loop)
+struct upstreams *upstreams_new(struct core *core)
 {
     struct upstreams *u = calloc(1, sizeof *u);
 
     if (u == NULL)
         abort();
-    u->loop = loop;
+    u->core = core;
+    u->loop = core->loop;
     ev_timer_init(&u->look, on_look, look_seconds, look_seconds);
     u->look.data = u;
     return u;
@@ -105,20 +108,46 @@ static void enter(struct upstreams *u, struct idle *i)
     u->first = i;
 }
 
-/* The oldest of the session, or of all when it is NULL, goes when there are too many.
- */
-static void make_room(struct upstreams *u, const struct session *s, size_t most)
+/* The one of the session that was put here first, or of all when `s` is NULL; *count is
+ * how many there are. */
+static struct idle *oldest(const struct upstreams *u, const struct session *s,
+                           size_t *count)
 {
     struct idle *last = NULL;
-    size_t count = 0;
 
+    *count = 0;
     for (struct idle *i = u->first; i != NULL; i = i->next)
         if (s == NULL || i->session == s) {
             last = i;
-            count++;
+            (*count)++;
         }
-    if (count >= most && last != NULL)
+    return last;
+}
+
+static void leave_at_most(struct upstreams *u, const struct session *s, size_t most)
+{
+    size_t count;
+    struct idle *last;
+
+    while ((last = oldest(u, s, &count)) != NULL && count > most)
         idle_free(last);
+}
+
+/* Those that wait here have only the descriptors that clients leave: where one more
+ * client would fit are two. Other cores have as many places. */
+static size_t places(const struct upstreams *u)
+{
+    const struct core *c = u->core;
+    size_t now = clients_connections(c->clients);
+    size_t room = now < c->fit ? (c->fit - now) * 2 / c->id_step : 0;
+
+    return room < UPSTREAMS_MAX ? room : UPSTREAMS_MAX;
+}
+
+void upstream_fit(struct upstreams *u)
+{
+    if (u->count > 0)
+        leave_at_most(u, NULL, places(u));
 }
 
 static void copy(struct idle *i, const struct target *target,
@@ -141,14 +170,15 @@ void upstream_put(struct session *s, const struct target *target,
 {
     struct upstreams *u = s->core->upstreams;
     ev_tstamp now = ev_now(u->loop);
+    size_t most = places(u);
     struct idle *i;
 
-    if (facts->since > 0 && now - facts->since >= UPSTREAM_AGE_SECONDS) {
+    if (most == 0 || (facts->since > 0 && now - facts->since >= UPSTREAM_AGE_SECONDS)) {
         stream_done(stream, u->loop);
         return;
     }
-    make_room(u, s, UPSTREAMS_EACH);
-    make_room(u, NULL, UPSTREAMS_MAX);
+    leave_at_most(u, s, UPSTREAMS_EACH - 1);
+    leave_at_most(u, NULL, most - 1);
     i = calloc(1, sizeof *i);
     if (i == NULL)
         abort();
@@ -231,10 +261,12 @@ void upstream_drop(struct session *s)
     }
 }
 
-void upstream_shed(struct upstreams *u)
+bool upstream_shed(struct upstreams *u)
 {
-    while (u->first != NULL)
-        idle_free(u->first);
+    bool any = u->count > 0;
+
+    leave_at_most(u, NULL, 0);
+    return any;
 }
 
 size_t upstream_count(const struct upstreams *u)

@@ -8,6 +8,7 @@
 #include "proxy/base/stream.h"
 #include "proxy/base/target.h"
 
+struct core;
 struct session;
 struct upstreams; /* of one core */
 
@@ -21,13 +22,13 @@ struct upstream_facts {
 };
 
 enum {
-    UPSTREAMS_MAX = 64,  /* that wait, of a core */
+    UPSTREAMS_MAX = 64,  /* that wait, of a core; fewer where descriptors are short */
     UPSTREAMS_EACH = 16, /* of a session */
     UPSTREAM_IDLE_SECONDS = 30,
     UPSTREAM_AGE_SECONDS = 300,
 };
 
-struct upstreams *upstreams_new(struct ev_loop *loop);
+struct upstreams *upstreams_new(struct core *core);
 void upstreams_free(struct upstreams **u);
 
 /* Takes over the stream, on which all that was asked has been answered; it is closed
@@ -47,8 +48,10 @@ bool upstream_take(struct session *s, const struct target *target, struct arena 
 void upstream_judge(struct session *s);
 /* Closes all of a session. */
 void upstream_drop(struct session *s);
-/* Closes all: descriptors are short. */
-void upstream_shed(struct upstreams *u);
+/* There is one more client: closes those whose descriptors it may need. */
+void upstream_fit(struct upstreams *u);
+/* Closes all, when the system has no more descriptors. False: there was none. */
+bool upstream_shed(struct upstreams *u);
 
 size_t upstream_count(const struct upstreams *u);
 

@@ -8,11 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "proxy/base/fd.h"
 #include "proxy/race.h"
 
-enum { FILLERS = 8 };
+enum { FILLERS = 8, EATEN_MAX = 64 };
 
 /* Where a race can end. */
 struct place {
@@ -27,6 +28,7 @@ struct seen {
 };
 
 static struct ev_loop *loop;
+static const struct race_spare nobody;
 
 static void on_done(void *owner, const struct race_result *result)
 {
@@ -43,12 +45,13 @@ static void on_too_long(struct ev_loop *l, ev_timer *w, int events)
     fail_msg("the race did not end");
 }
 
-static struct seen run(const struct addr *addrs, size_t count)
+static struct seen run_with(struct race_spare spare, const struct addr *addrs,
+                            size_t count)
 {
     struct seen seen = {.result.fd = -1};
     ev_timer limit;
 
-    race_start(loop, addrs, count, on_done, &seen);
+    race_start(loop, spare, addrs, count, on_done, &seen);
     assert_int_equal(seen.count, 0); /* never from within the start */
     ev_timer_init(&limit, on_too_long, 20, 0);
     ev_timer_start(loop, &limit);
@@ -57,6 +60,11 @@ static struct seen run(const struct addr *addrs, size_t count)
     assert_int_equal(seen.count, 1);
     fd_close(&seen.result.fd);
     return seen;
+}
+
+static struct seen run(const struct addr *addrs, size_t count)
+{
+    return run_with(nobody, addrs, count);
 }
 
 static struct place listen_at(const char *text, int backlog)
@@ -205,13 +213,13 @@ static void test_cancel(void **state)
 {
     struct place p = open_at("127.0.0.1");
     struct seen seen = {.result.fd = -1};
-    struct race *r = race_start(loop, &p.addr, 1, on_done, &seen);
+    struct race *r = race_start(loop, nobody, &p.addr, 1, on_done, &seen);
 
     (void)state;
     race_cancel(&r);
     assert_null(r);
     race_cancel(&r);
-    r = race_start(loop, &p.addr, 1, on_done, &seen);
+    r = race_start(loop, nobody, &p.addr, 1, on_done, &seen);
     ev_run(loop, EVRUN_NOWAIT);
     if (seen.count == 0)
         race_cancel(&r);
@@ -228,11 +236,65 @@ static void test_descriptor(void **state)
     struct seen seen = {.result.fd = -1};
 
     (void)state;
-    race_start(loop, &p.addr, 1, on_done, &seen);
+    race_start(loop, nobody, &p.addr, 1, on_done, &seen);
     ev_run(loop, 0);
     assert_true((fcntl(seen.result.fd, F_GETFL) & O_NONBLOCK) != 0);
     assert_true((fcntl(seen.result.fd, F_GETFD) & FD_CLOEXEC) != 0);
     fd_close(&seen.result.fd);
+    leave(&p);
+}
+
+/* All descriptors of this process, of which somebody may give one up. */
+struct eaten {
+    int fds[EATEN_MAX];
+    size_t count;
+    unsigned asked;
+    bool gives;
+};
+
+static bool give_one_up(void *owner)
+{
+    struct eaten *e = owner;
+
+    e->asked++;
+    if (e->gives)
+        close(e->fds[--e->count]);
+    return e->gives;
+}
+
+static struct seen run_without_descriptors(const struct place *p, struct eaten *e)
+{
+    struct rlimit before, few;
+    struct seen seen;
+    int fd;
+
+    ev_run(loop, EVRUN_NOWAIT); /* it has what it needs itself */
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = (struct rlimit){EATEN_MAX, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    while ((fd = dup(p->fd)) >= 0)
+        e->fds[e->count++] = fd;
+    assert_int_equal(errno, EMFILE);
+    seen = run_with((struct race_spare){give_one_up, e}, &p->addr, 1);
+    while (e->count > 0)
+        close(e->fds[--e->count]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    return seen;
+}
+
+static void test_no_descriptor_left(void **state)
+{
+    struct place p = open_at("127.0.0.1");
+    struct eaten e = {.gives = true};
+    struct seen seen = run_without_descriptors(&p, &e);
+
+    (void)state;
+    expect_won(&seen, &p);
+    assert_int_equal(e.asked, 1);
+    e = (struct eaten){.gives = false};
+    seen = run_without_descriptors(&p, &e);
+    assert_int_equal(seen.result.error, EMFILE);
+    assert_int_equal(e.asked, 1);
     leave(&p);
 }
 
@@ -247,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_families_by_turns),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_descriptor),
+        cmocka_unit_test(test_no_descriptor_left),
     };
     int failed;
 
