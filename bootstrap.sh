@@ -17,7 +17,8 @@ readonly TEST_PACKAGES=(libcmocka-dev python3-pytest clang git bubblewrap openss
     openssh-server procps haproxy tinyproxy-bin netcat-openbsd)
 # Tests that need one of these are skipped, and say so, where it is not to be had.
 readonly WISHED_PACKAGES=(libclang-rt-dev clang-format-14 shellcheck python3-requests
-    python3-socks python3-pip default-jdk-headless nodejs wget zsh fish)
+    python3-socks python3-websockets python3-pip default-jdk-headless nodejs wget chromium
+    zsh fish)
 readonly LONG_PACKAGES=(debootstrap valgrind)
 # What the packages above bring, for systems without apt: header, name of the project.
 readonly HEADERS=(ev.h:libev ares.h:c-ares cjson/cJSON.h:cJSON idn2.h:libidn2

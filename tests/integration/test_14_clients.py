@@ -7,130 +7,17 @@ file is mounted for the names.
 """
 
 import os
-import pathlib
-import shutil
 import subprocess
-import time
 
 import pytest
-from support import registry, servers, world
-from support.gateway import Gateway, gateway_settings
-
-PROGRAMS = pathlib.Path(__file__).resolve().parents[1] / "data/programs"
-API = "api.example.test"
-NAMES = [API, registry.NPM, registry.PYPI, registry.GIT, "ssh.example.test"]
-# ssh waits for its own banner and shows nothing of an HTTP refusal: a program says it.
-SSH_NAME = "ssh.example.test"
-ALLOWED = {"allowedDomains": ["*.example.test:443", f"{API}:80", f"{SSH_NAME}:22"]}
-OTHER = {"allowedDomains": ["other.example.test"],
-         "deniedDomains": [SSH_NAME],
-         "deniedDomainReasons": {SSH_NAME: "no shells from here"}}  # fmt: skip
-
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0, reason="needs root: mounts a hosts file and makes namespaces"
-)
-
-
-def needs(program, package):
-    path = shutil.which(program)
-    if path is None:
-        pytest.skip(f"needs {program} (Debian package {package})")
-    return path
-
-
-class Site:
-    """The world with its servers; one for the file, since it takes a while to build."""
-
-    def __init__(self, authority):
-        self.world = world.World(authority, NAMES)
-        self.servers = []
-        self.sshd = None
-        b = self.world.pair.b
-        tables = {
-            API: {"/": b"hello from the api\n"},
-            registry.NPM: registry.npm_routes(),
-            registry.PYPI: registry.pypi_routes(),
-            registry.GIT: registry.git_routes(self.world.folder / "git"),
-        }
-        context = authority.server_context(NAMES)
-        for port, tls in ((443, context), (80, None)):
-            listener = servers.listen_on(world.SERVER, port, b)
-            self.servers.append(
-                servers.serve_http(listener, registry.by_host(tables), tls)
-            )
-        self.programs = self.world.folder / "programs"
-        shutil.copytree(PROGRAMS, self.programs)
-        self.gateways = {}
-
-    def start_gateway(self, name, network):
-        folder = self.world.folder / name
-        folder.mkdir()
-        resolver = {"servers": ["127.0.0.1:9"], "hostsFile": str(self.world.hosts)}
-        tree = gateway_settings(folder, network, None, resolver, "file", None, None)
-        self.gateways[name] = Gateway(folder, tree, netns=self.world.pair.a)
-
-    def start_sshd(self):
-        if self.sshd is not None:
-            return
-        folder = self.world.folder / "ssh"
-        folder.mkdir()
-        for key in ("host", "user"):
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f",
-                            str(folder / key)], check=True)  # fmt: skip
-        config = folder / "sshd_config"
-        config.write_text(
-            f"HostKey {folder}/host\nAuthorizedKeysFile {folder}/user.pub\n"
-            "StrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\n"
-            "UsePAM no\nPidFile none\n"
-            f"ListenAddress {world.SERVER}:22\n"
-        )
-        os.makedirs("/run/sshd", exist_ok=True)
-        self.sshd = subprocess.Popen(
-            [*self.world.pair.b.prefix, "/usr/sbin/sshd", "-D", "-e", "-f", str(config)],
-            stdin=subprocess.DEVNULL, stderr=open(folder / "log", "wb"),
-        )  # fmt: skip
-        for _ in range(100):
-            if "listening" in (folder / "log").read_text():
-                return
-            time.sleep(0.1)
-        raise AssertionError((folder / "log").read_text())
-
-    def user_key(self, mode):
-        """ssh wants its key to belong to whoever uses it."""
-        key = self.world.work / f"key-{mode}"
-        shutil.copy(self.world.folder / "ssh/user", key)
-        key.chmod(0o600)
-        if mode == "run-as-user":
-            os.chown(key, world.USER, world.USER)
-        return key
-
-    def run(self, mode, network, argv, **more):
-        which = "allowed" if network is ALLOWED else "other"
-        if mode == "gateway" and which not in self.gateways:
-            self.start_gateway(which, network)
-        self.world.proxy = self.gateways.get(which)
-        return self.world.run(mode, network, argv, **more)
-
-    def connections(self):
-        return sum(server.connections for server in self.servers)
-
-    def close(self):
-        statuses = [gateway.stop() for gateway in self.gateways.values()]
-        if self.sshd is not None:
-            self.sshd.terminate()
-            self.sshd.wait(timeout=20)
-        for server in self.servers:
-            server.close()
-        self.world.close()
-        assert all(status == 0 for status in statuses)
+from support import registry, world
+from support import site as sites
+from support.site import ALLOWED, API, OTHER, SSH_NAME, good, needs, needs_module
 
 
 @pytest.fixture(scope="module")
 def site(authority):
-    try:
-        made = Site(authority)
-    except (OSError, AssertionError) as error:
-        pytest.skip(f"no world of namespaces here: {error}")
+    made = sites.make(authority)
     yield made
     made.close()
 
@@ -138,11 +25,6 @@ def site(authority):
 @pytest.fixture(params=world.MODES)
 def mode(request):
     return request.param
-
-
-def good(done, text):
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    assert text in done.stdout, (done.stdout, done.stderr)
 
 
 def test_curl_https(site, mode):
@@ -192,9 +74,7 @@ def test_npm_installs(site, mode):
 
 
 def test_pip_downloads(site, mode):
-    if subprocess.run(["/usr/bin/python3", "-m", "pip", "--version"],
-                      capture_output=True).returncode != 0:  # fmt: skip
-        pytest.skip("needs pip (Debian package python3-pip)")
+    needs_module("pip", "python3-pip")
     folder = site.world.work / f"pip-{mode}"
     folder.mkdir()
     folder.chmod(0o777)
@@ -322,9 +202,7 @@ def test_python_requests_by_socks(site, mode):
         "proxies = {'http': sys.argv[1], 'https': sys.argv[1]}\n"
         "print(requests.get(sys.argv[2], proxies=proxies, timeout=60).text)"
     )
-    check = ["/usr/bin/python3", "-c", "import requests, socks"]
-    if subprocess.run(check, capture_output=True).returncode != 0:
-        pytest.skip("needs requests with SOCKS (Debian: python3-requests, python3-socks)")
+    needs_module("requests, socks", "python3-requests, python3-socks")
     for network, port in ports_of(site, mode):
         done = site.run(mode, network, ["/usr/bin/python3", "-c", code,
                                         f"socks5h://127.0.0.1:{port}", f"https://{API}/"])  # fmt: skip

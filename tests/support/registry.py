@@ -87,6 +87,7 @@ def by_host(tables):
         host = handler.headers.get("Host", "").split(":")[0].lower().rstrip(".")
         path = handler.path.split("?")[0]
         answer = tables.get(host, {}).get(path, (404, {}, b"no such path\n"))
+        answer = answer(handler) if callable(answer) else answer
         status, headers, body = (200, {}, answer) if isinstance(answer, bytes) else answer
         handler.send_response(status)
         for name, value in headers.items():
