@@ -94,9 +94,10 @@ bool core_new(struct ev_loop *loop, const struct core_options *options,
     c->dialler.spare = (struct race_spare){spare, c};
     core_set_limits(c, &options->limits);
     relay_pool_init(&c->relays, loop);
-    exchange_room_init(&c->exchanges, &c->relays);
+    exchange_room_init(&c->exchanges, &c->relays, &c->hangups);
     c->upstreams = upstreams_new(c);
-    if (!hostaddrs_watch_new(&c->dialler.host, e) ||
+    if (!hangups_init(&c->hangups, loop, e) ||
+        !hostaddrs_watch_new(&c->dialler.host, e) ||
         !resolver_new(loop, &options->resolver, &c->dialler.resolver, e)) {
         core_free(&c);
         return false;
@@ -117,6 +118,7 @@ void core_free(struct core **c)
     upstreams_free(&(*c)->upstreams);
     exchange_room_done(&(*c)->exchanges);
     relay_pool_done(&(*c)->relays);
+    hangups_done(&(*c)->hangups);
     if ((*c)->dialler.resolver != NULL)
         resolver_free(&(*c)->dialler.resolver);
     if ((*c)->dialler.host != NULL)

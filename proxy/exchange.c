@@ -12,9 +12,10 @@ enum {
     READ_AHEAD = 4096,
 };
 
-void exchange_room_init(struct exchange_room *room, struct relay_pool *relays)
+void exchange_room_init(struct exchange_room *room, struct relay_pool *relays,
+                        const struct hangups *hangups)
 {
-    *room = (struct exchange_room){.relays = relays};
+    *room = (struct exchange_room){.relays = relays, .hangups = hangups};
 }
 
 void exchange_room_done(struct exchange_room *room)
@@ -74,6 +75,9 @@ static void count_kept(struct exchange *x)
 
 void exchange_done(struct exchange *x)
 {
+    if (x->unheard)
+        hangups_forget(x->room->hangups, x->client);
+    x->unheard = false;
     buf_done(&x->to_server);
     buf_done(&x->to_client);
     buf_done(&x->head);
@@ -343,6 +347,18 @@ static enum exchange_status finish(struct exchange *x)
     return EXCHANGE_OVER;
 }
 
+/* A client that has sent all, or more than has room, may leave before it has the
+ * answer: while the server is silent nothing is written to it that would show it. */
+static void watch_client(struct exchange *x, int events)
+{
+    stream_want(x->client, x->room->relays->loop, events);
+    x->client->ready = 0;
+    if (events != 0 || x->unheard)
+        return;
+    hangups_watch(x->room->hangups, x->client);
+    x->unheard = true;
+}
+
 static void watch(struct exchange *x)
 {
     struct ev_loop *loop = x->room->relays->loop;
@@ -356,8 +372,7 @@ static void watch(struct exchange *x)
         server |= EV_READ;
     if (buf_len(&x->to_server) > 0)
         server |= EV_WRITE;
-    stream_want(x->client, loop, client);
-    x->client->ready = 0;
+    watch_client(x, client);
     if (x->server == NULL)
         return;
     stream_want(x->server, loop, server);
@@ -374,6 +389,8 @@ enum exchange_status exchange_run(struct exchange *x)
 {
     enum exchange_status status;
 
+    if (x->client->gone)
+        return client_left(x);
     do
         status = move_up(x);
     while (status == EXCHANGE_GOES_ON && has_more(x));

@@ -9,6 +9,7 @@
 #define PROXY_EXCHANGE_H
 
 #include "proxy/base/buf.h"
+#include "proxy/base/hangups.h"
 #include "proxy/base/http_body.h"
 #include "proxy/base/stream.h"
 #include "proxy/policy/policy.h"
@@ -26,10 +27,12 @@ enum {
 /* What the exchanges of one core share. */
 struct exchange_room {
     struct relay_pool *relays; /* borrowed: the loop, and the budget for what is kept */
-    char *bytes;               /* NULL until the first byte */
+    const struct hangups *hangups; /* borrowed: of clients that are not read */
+    char *bytes;                   /* NULL until the first byte */
 };
 
-void exchange_room_init(struct exchange_room *room, struct relay_pool *relays);
+void exchange_room_init(struct exchange_room *room, struct relay_pool *relays,
+                        const struct hangups *hangups);
 void exchange_room_done(struct exchange_room *room);
 
 enum exchange_status {
@@ -72,6 +75,7 @@ struct exchange {
     bool websocket;    /* was asked for; after the 101: it is one */
     bool server_gone;  /* takes nothing any more; the rest of the body is dropped */
     bool client_ended; /* sends no more */
+    bool unheard;      /* is not read any more; that it hangs up is told */
     bool last;         /* the owner wants no other request on the client's connection */
     bool keep_client, keep_server;
 };

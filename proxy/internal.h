@@ -20,6 +20,7 @@ struct core {
     struct limits limits;   /* `connections` already cut to what descriptors allow */
     struct dialler dialler; /* owns its resolver and its hostaddrs */
     struct relay_pool relays;
+    struct hangups hangups; /* of clients */
     struct exchange_room exchanges;
     struct upstreams *upstreams;
     struct counters counters;

@@ -40,7 +40,7 @@ void stream_init(struct stream *s, int fd, stream_ready_fn *on_ready, void *owne
     s->fd = fd;
     s->layer = NULL;
     s->ready = 0;
-    s->cut = false;
+    s->cut = s->gone = false;
     ev_io_init(&s->watch, on_ready, fd, 0);
     s->watch.data = owner;
 }

@@ -41,6 +41,7 @@ struct stream {
     unsigned char
         ready; /* EV_READ, EV_WRITE: seen by the callback, and not acted upon yet */
     bool cut;  /* stream_reset(): the end must not look like one */
+    bool gone; /* the other end has, both ways: see hangups.h */
 };
 
 /* The callback adds what it saw to `ready`: stream_note(). */
@@ -69,6 +70,7 @@ void stream_done(struct stream *s, struct ev_loop *loop);
 
 static inline void stream_note(struct stream *s, int events)
 {
+    s->gone |= (events & EV_ERROR) != 0;
     if (s->layer != NULL)
         events = s->layer->ops->ready(s->layer, events);
     s->ready |= events & (EV_READ | EV_WRITE);

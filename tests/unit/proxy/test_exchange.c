@@ -18,6 +18,7 @@ enum { TEXT_MAX = 8192, ARENA_SIZE = 16384, TURNS = 40 };
 struct world {
     struct ev_loop *loop;
     struct relay_pool relays;
+    struct hangups hangups;
     struct exchange_room room;
     struct arena arena;
     struct buf in;
@@ -30,9 +31,10 @@ struct world {
 static const struct target name = {HOST_NAME, STR("a.test"), {0}, 80};
 static const struct rewrite_route route = {.target = &name, .authorization = STR("")};
 
-static void ignore(struct ev_loop *loop, ev_io *w, int events)
+static void on_ready(struct ev_loop *loop, ev_io *w, int events)
 {
-    (void)loop, (void)w, (void)events;
+    (void)loop;
+    stream_note(w->data, events);
 }
 
 static void pair(struct stream *stream, int *end)
@@ -41,7 +43,7 @@ static void pair(struct stream *stream, int *end)
 
     assert_int_equal(
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-    stream_init(stream, ends[0], ignore, NULL);
+    stream_init(stream, ends[0], on_ready, stream);
     *end = ends[1];
 }
 
@@ -51,11 +53,13 @@ static void world_open(struct world *w, const char *request)
     struct str text = str_from(request);
     struct http_head head;
     const char *why;
+    struct err e;
     size_t used;
 
     *w = (struct world){.loop = ev_loop_new(EVFLAG_AUTO)};
     relay_pool_init(&w->relays, w->loop);
-    exchange_room_init(&w->room, &w->relays);
+    assert_true(hangups_init(&w->hangups, w->loop, &e));
+    exchange_room_init(&w->room, &w->relays, &w->hangups);
     arena_init(&w->arena, ARENA_SIZE);
     buf_init(&w->in, 2 * EXCHANGE_AHEAD_MAX);
     pair(&w->client, &w->client_end);
@@ -84,6 +88,7 @@ static void world_close(struct world *w)
     buf_done(&w->in);
     arena_done(&w->arena);
     exchange_room_done(&w->room);
+    hangups_done(&w->hangups);
     relay_pool_done(&w->relays);
     ev_loop_destroy(w->loop);
 }
@@ -312,6 +317,41 @@ static void test_a_client_that_has_said_all(void **state)
     world_close(&w);
 }
 
+/* The loop's own turns: nothing is pretended to be ready. */
+static enum exchange_status turn(struct world *w)
+{
+    ev_run(w->loop, EVRUN_NOWAIT);
+    return exchange_run(&w->x);
+}
+
+/* It has sent all, or more than is read ahead, and goes while the server is silent. */
+static void test_a_client_that_goes_unheard(void **state)
+{
+    static const bool ways[] = {true, false};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char more[EXCHANGE_AHEAD_MAX + 1] = {0};
+        struct world w;
+
+        world_open(&w, GET);
+        exchange_begin(&w.x, &w.server, &route);
+        send_to(w.server_end, "HTTP/1.1 200 OK\r\n\r\nhi");
+        if (ways[i])
+            assert_int_equal(shutdown(w.client_end, SHUT_WR), 0);
+        else
+            send_to(w.client_end, memset(more, 'x', EXCHANGE_AHEAD_MAX));
+        assert_int_equal(run(&w), EXCHANGE_GOES_ON);
+        assert_int_equal(turn(&w), EXCHANGE_GOES_ON);
+        assert_false(ev_is_active(&w.client.watch));
+        close_end(&w.client_end);
+        ev_run(w.loop, EVRUN_NOWAIT); /* the kernel tells it, then it is told */
+        assert_int_equal(turn(&w), EXCHANGE_CUT);
+        assert_true(w.x.client_ended);
+        world_close(&w);
+    }
+}
+
 static void test_websocket(void **state)
 {
     struct world w;
@@ -357,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_again_over_another_connection),
         cmocka_unit_test(test_a_client_that_leaves),
         cmocka_unit_test(test_a_client_that_has_said_all),
+        cmocka_unit_test(test_a_client_that_goes_unheard),
         cmocka_unit_test(test_websocket),
         cmocka_unit_test(test_dropped),
     };
