@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from support.fleet import TOKENS, basic
 from support.plain import Client, Script, get, ok
 from support.process import open_files
 from support.servers import echo
@@ -81,6 +82,119 @@ def place(gateway, server):
         return weir, origin, there.port
 
     return make
+
+
+def reused(script):
+    """How many requests came on each connection."""
+    return [said.count(b"\r\n\r\n") for said in script.heard]
+
+
+def test_one_client_and_one_target_need_one_connection(place):
+    weir, origin, _ = place()
+    for _ in range(3):
+        with Client(weir) as client:
+            for _ in range(5):
+                assert client.ask(get(f"http://127.0.0.1:{origin.port}/")).status == 200
+    assert reused(origin.script) == [15]
+
+
+@pytest.fixture
+def two_clients(gateway, server, token_file):
+    """A gateway with two clients, and an origin that both may reach."""
+    origin = Origin(server)
+    clients = [
+        {"name": name, "tokenFile": token_file(name, TOKENS[name])} for name in ("ci", "lab")
+    ]
+    weir = gateway(
+        {"allowedDomains": [f"127.0.0.1:{origin.port}"]}, extra={"clients": clients}
+    )
+    return weir, origin
+
+
+def test_two_clients_never_share_one(two_clients):
+    """By turns, and within one connection of theirs: each of them has its own."""
+    weir, origin = two_clients
+    with Client(weir) as client:
+        for _ in range(6):
+            for name in ("ci", "lab"):
+                login = basic(name, TOKENS[name]).strip()
+                url = f"http://127.0.0.1:{origin.port}/{name}"
+                assert client.ask(get(url, login)).status == 200
+    assert reused(origin.script) == [6, 6]
+    for said, own, other in zip(origin.script.heard, (b"/ci", b"/lab"), (b"/lab", b"/ci")):
+        assert own in said and other not in said
+        assert b"Proxy-Authorization" not in said
+
+
+def test_another_policy_empties_it(place, server):
+    """What it denies is closed at once; what it allows as before stays."""
+    weir, origin, _ = place()
+    other = Origin(server)
+
+    def network(*servers):
+        names = [f"127.0.0.1:{one.port}" for one in servers]
+        return {**weir.settings(), "network": {"allowedDomains": names}}
+
+    weir.reload(network(origin, other))
+    with Client(weir) as client:
+        for one in (origin, other):
+            assert client.ask(get(f"http://127.0.0.1:{one.port}/")).status == 200
+        assert kept(weir, origin) == kept(weir, other) == 1
+        weir.reload(network(other))
+        wait_until(origin.script.all_ended, 20, "its connection is still open")
+        assert kept(weir, origin) == 0 and kept(weir, other) == 1
+        assert client.ask(get(f"http://127.0.0.1:{origin.port}/")).status == 403
+        assert client.ask(get(f"http://127.0.0.1:{other.port}/")).status == 200
+    assert reused(origin.script) == [1] and reused(other.script) == [2]
+    assert [line["verdict"] for line in weir.audit(5)[-2:]] == ["deny", "allow"]
+
+
+BEGINNINGS = {
+    "length": b"Content-Length: 100\r\n\r\nstart",
+    "chunked": b"Transfer-Encoding: chunked\r\n\r\n5\r\nstart\r\n",
+    "until it closes": b"\r\nstart",
+}
+
+
+def was_cut(sock):
+    """The end is no end: what a client with no other means takes for a whole body."""
+    try:
+        said = sock.recv(1000)
+    except ConnectionResetError:
+        return True
+    raise AssertionError(f"after the cut: {said!r}")
+
+
+@pytest.mark.parametrize("version", ["HTTP/1.1", "HTTP/1.0"])
+@pytest.mark.parametrize("beginning", BEGINNINGS.values(), ids=BEGINNINGS)
+def test_another_policy_cuts_what_is_under_way(gateway, server, beginning, version):
+    """In the middle of a body: neither the client nor the server takes it for whole."""
+    ended, done = [], threading.Event()
+
+    def start(request, connection):
+        connection.sendall(b"HTTP/1.1 200 OK\r\n" + beginning)
+        try:
+            ended.append(connection.recv(1))
+        except ConnectionResetError:
+            ended.append("reset")
+        done.set()
+
+    there = server(Script(start))
+    weir = gateway({"allowedDomains": [f"127.0.0.1:{there.port}"]})
+    with Client(weir) as client:
+        client.send(get(f"http://127.0.0.1:{there.port}/", version=version))
+        while b"start" not in client.stream.data:
+            assert client.stream.more()
+        if b"chunked" in client.stream.data.lower():
+            while not client.stream.data.endswith(b"start\r\n"):
+                assert client.stream.more()
+        weir.reload({**weir.settings(), "network": {"allowedDomains": ["other.test"]}})
+        assert was_cut(client.sock)
+        assert b"\r\n0\r\n\r\n" not in client.stream.data
+    assert done.wait(20) and ended == ["reset"]
+    (line,) = weir.audit(1)
+    assert (line["verdict"], line["reason"]) == ("deny", "policy-revoked"), line
+    assert line["close"] == "revoked" and line["bytes_down"] > 0
 
 
 def open_tunnel(weir, port):

@@ -20,6 +20,7 @@ class Script:
         self.answer = answer if callable(answer) else lambda *_: answer
         self.heard = []  # bytes of each connection
         self.requests = []
+        self.ended = 0  # connections that the other side has closed
         self.changed = threading.Condition()
 
     def __call__(self, connection):
@@ -29,6 +30,7 @@ class Script:
         while True:
             head = stream.head()
             if head is None:
+                self.ended += 1
                 return
             # The body is read before the answer unless the script wants to do that.
             body = b"" if getattr(self.answer, "early", False) else stream.body(head)
@@ -46,6 +48,9 @@ class Script:
         with self.changed:
             self.heard[index] += piece
             self.changed.notify_all()
+
+    def all_ended(self):
+        return self.ended == len(self.heard)
 
     def wait_for(self, count):
         """The requests, once there are so many."""
