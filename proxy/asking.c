@@ -51,10 +51,30 @@ enum step asking_refuse(struct conn *c, enum reason reason, unsigned status,
     return settle(c, false, status, why);
 }
 
-enum step asking_refuse_limit(struct conn *c)
+/* Without a word: there is nothing that the client would understand. */
+static enum step drop_over(struct conn *c)
 {
+    request_refuse(&c->request, REASON_LIMIT);
+    return conn_enter(c, CONN_END);
+}
+
+enum step step_over(struct conn *c)
+{
+    enum io io = conn_read_ahead(c);
+
+    if (io == IO_AGAIN && !c->late)
+        return STEP_WAIT;
     c->request.begun = true;
-    return asking_refuse(c, REASON_LIMIT, 503, "too many connections");
+    if (io != IO_OK)
+        return drop_over(c);
+    c->front = opening_front(buf_view(&c->in).p[0]);
+    if (c->front == NULL)
+        return drop_over(c);
+    if (c->front->turned_away.n == 0)
+        return asking_refuse(c, REASON_LIMIT, 503, "too many connections");
+    request_refuse(&c->request, REASON_LIMIT);
+    buf_add(&c->out, c->front->turned_away);
+    return conn_enter(c, CONN_ANSWER);
 }
 
 /* Or it sends no more and has sent nothing that somebody could answer. */

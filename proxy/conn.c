@@ -59,6 +59,7 @@ double conn_patience(const struct conn *c)
         return conn_limits(c)->head_seconds;
     case CONN_ANSWER:
         return answer_seconds;
+    case CONN_OVER:
     case CONN_LINGER:
         return linger_seconds;
     default:
@@ -258,12 +259,12 @@ static void conn_free(struct conn *c)
 void conn_advance(struct conn *c)
 {
     static enum step (*const steps[])(struct conn *) = {
-        [CONN_PROXIED] = step_proxied,   [CONN_REQUEST] = step_request,
-        [CONN_TARGET] = step_target,     [CONN_DIAL] = step_dial,
-        [CONN_EXCHANGE] = step_exchange, [CONN_ANSWER] = step_answer,
-        [CONN_HELLO] = step_hello,       [CONN_ANSWERED] = step_answered,
-        [CONN_RELAY] = step_relay,       [CONN_LINGER] = step_linger,
-        [CONN_END] = step_end,
+        [CONN_OVER] = step_over,         [CONN_PROXIED] = step_proxied,
+        [CONN_REQUEST] = step_request,   [CONN_TARGET] = step_target,
+        [CONN_DIAL] = step_dial,         [CONN_EXCHANGE] = step_exchange,
+        [CONN_ANSWER] = step_answer,     [CONN_HELLO] = step_hello,
+        [CONN_ANSWERED] = step_answered, [CONN_RELAY] = step_relay,
+        [CONN_LINGER] = step_linger,     [CONN_END] = step_end,
     };
     enum step next;
 
@@ -412,6 +413,15 @@ static bool may_come_in(struct core *core, const struct ip *from, bool proxied)
            conn_make_room(core, 1) && count_in(core, from, proxied);
 }
 
+/* It holds one of few places, and not for long. Nearly always there is a byte already,
+ * and it has its answer now. */
+static void refuse_soon(struct conn *c)
+{
+    conn_due(c, linger_seconds);
+    stream_note(&c->client, EV_READ);
+    conn_advance(c);
+}
+
 void conn_open(struct session *s, int fd, const struct ip *from,
                const struct conn_front *in_front)
 {
@@ -427,13 +437,12 @@ void conn_open(struct session *s, int fd, const struct ip *from,
     upstream_fit(core->upstreams);
     if (in_front->tls != NULL)
         stream_set_layer(&c->client, tls_accept(in_front->tls, fd));
-    if (counted) {
-        conn_enter(c, in_front->proxied ? CONN_PROXIED : CONN_REQUEST);
-        stream_want(&c->client, core->loop, EV_READ);
-    } else {
-        asking_refuse_limit(c);
-        conn_advance(c);
-    }
+    conn_enter(c, in_front->proxied ? CONN_PROXIED
+                  : counted         ? CONN_REQUEST
+                                    : CONN_OVER);
+    stream_want(&c->client, core->loop, EV_READ);
+    if (!counted)
+        refuse_soon(c);
 }
 
 void conn_end_now(struct conn *c, const char *close)

@@ -4,6 +4,8 @@
  * A connection passes through the states below, top to bottom. Each has one step, and
  * the steps stand in their files in the order in which they run:
  *
+ *   OVER     over a limit: its first byte says in which words it is     asking.c
+ *            told so
  *   PROXIED  a proxy in front says for whom it asks (proxy_header.h)    proxied.c
  *   REQUEST  the client says where it wants to go (front.h)             asking.c
  *   TARGET   policy is asked about the name
@@ -31,6 +33,7 @@
 #include "proxy/request.h"
 
 enum conn_state {
+    CONN_OVER,     /* `in` is empty; it will be refused, whatever comes */
     CONN_PROXIED,  /* `in` holds the start of a PROXY header; `from` is the proxy */
     CONN_REQUEST,  /* `in` holds what was sent; nothing is understood */
     CONN_TARGET,   /* request.target is set; `in` holds what came after the request */
@@ -119,6 +122,7 @@ enum io conn_read_ahead(struct conn *c);
 struct ev_loop *conn_loop(const struct conn *c);
 const struct limits *conn_limits(const struct conn *c);
 
+enum step step_over(struct conn *c);
 enum step step_proxied(struct conn *c);
 enum step step_request(struct conn *c);
 enum step step_target(struct conn *c);
@@ -138,8 +142,5 @@ enum step asking_refuse(struct conn *c, enum reason reason, unsigned status,
 enum step asking_leave(struct conn *c);
 /* The callback of `server`. */
 void conn_on_server(struct ev_loop *loop, ev_io *w, int events);
-
-/* A connection over a limit: it is told so, whatever it asks. */
-enum step asking_refuse_limit(struct conn *c);
 
 #endif

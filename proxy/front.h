@@ -77,6 +77,8 @@ struct front {
     /* The answer to FRONT_LOGIN. NULL: whoever asks says who he is with each request,
      * and may say it again when that was wrong. */
     void (*logged_in)(struct buf *out, bool ok);
+    /* Stands for answer() to a client that is not even heard; empty: answer() does. */
+    struct str turned_away;
 };
 
 extern const struct front front_http, front_socks4, front_socks5;

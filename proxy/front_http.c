@@ -184,4 +184,4 @@ static enum front_parse parse(const struct front_call *call, struct front_asked 
     return result;
 }
 
-const struct front front_http = {"http", parse, front_http_answer, NULL};
+const struct front front_http = {"http", parse, front_http_answer, NULL, STR("")};

@@ -101,4 +101,4 @@ static void logged_in(struct buf *out, bool ok)
     (void)out, (void)ok;
 }
 
-const struct front front_socks4 = {"socks4", parse, answer_socks4, logged_in};
+const struct front front_socks4 = {"socks4", parse, answer_socks4, logged_in, STR("")};

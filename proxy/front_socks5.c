@@ -191,4 +191,6 @@ static void logged_in(struct buf *out, bool ok)
     buf_add(out, ok ? STR("\x01\x00") : STR("\x01\x01"));
 }
 
-const struct front front_socks5 = {"socks5", parse, answer_socks5, logged_in};
+/* RFC 1928 3: no method will do. */
+const struct front front_socks5 = {"socks5", parse, answer_socks5, logged_in,
+                                   STR("\x05\xff")};

@@ -23,6 +23,14 @@ static const struct opening *opening_of(char first)
     return &http;
 }
 
+const struct front *opening_front(char first)
+{
+    const struct opening *opening = opening_of(first);
+    bool letter = (first | 0x20) >= 'a' && (first | 0x20) <= 'z';
+
+    return opening == &http && !letter ? NULL : opening->front;
+}
+
 enum front_parse opening_parse(const struct front **front,
                                const struct front_call *call, struct front_asked *asked,
                                size_t *used)

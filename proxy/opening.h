@@ -12,4 +12,8 @@ enum front_parse opening_parse(const struct front **front,
                                const struct front_call *call, struct front_asked *asked,
                                size_t *used);
 
+/* In whose words somebody is turned away who has said no more than that; NULL: what is
+ * not spoken here, and is no HTTP either. */
+const struct front *opening_front(char first);
+
 #endif

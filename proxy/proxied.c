@@ -21,9 +21,9 @@ static enum step take_header(struct conn *c, const struct proxy_header *header)
     buf_drain(&c->in, buf_len(&c->in));
     /* There may be more already. */
     stream_note(&c->client, EV_READ);
-    if (!header->local && !conn_comes_from(c, &header->from))
-        return asking_refuse_limit(c);
-    return conn_enter(c, CONN_REQUEST);
+    if (header->local ? c->counted : conn_comes_from(c, &header->from))
+        return conn_enter(c, CONN_REQUEST);
+    return conn_enter(c, CONN_OVER);
 }
 
 /* `n` bytes behind those of `in` were looked at; those of the header are taken off the

@@ -227,6 +227,37 @@ def test_connections_of_one_client(place):
     assert served(weir, port)
 
 
+OVER = [
+    (b"CONNECT a.test:443 HTTP/1.1\r\n\r\n", b"HTTP/1.1 503 too many connections\r\n"),
+    (b"G", b"HTTP/1.1 503 too many connections\r\n"),
+    (b"\x05\x01\x00", b"\x05\xff"),
+    (b"\x04\x01\x01\xbb\x7f\x00\x00\x01\x00", b"\x00\x5b\x00\x00\x00\x00\x00\x00"),
+    (b"\x16\x03\x01\x02\x00", b""),
+    (b"\x00\x00", b""),
+    (b"", b""),
+]
+
+
+@pytest.mark.parametrize("limit", ["connections", "connectionsPerClient"])
+@pytest.mark.parametrize("said, heard", OVER, ids=["http", "one byte", "socks5", "socks4",
+                                                   "tls", "junk", "silence"])  # fmt: skip
+def test_over_a_limit_in_the_words_of_the_client(place, limit, said, heard):
+    """Each is told in its own protocol, or nothing that it would not understand."""
+    weir, port, before = place(**{limit: 2})
+    tunnels = [weir.connect(f"127.0.0.1:{port}") for _ in range(2)]
+    answer = weir.raw(said)
+    assert answer.startswith(heard) if heard.startswith(b"HTTP") else answer == heard
+    for tunnel in tunnels:
+        tunnel.send(b"ping")
+        assert tunnel.read(4) == b"ping"
+    (line,) = weir.audit(2)[1:]
+    assert (line["verdict"], line["reason"]) == ("deny", "limit")
+    for tunnel in tunnels:
+        tunnel.close()
+    settle(weir, before)
+    assert served(weir, port)
+
+
 def test_flood_over_a_limit(place):
     """Refusing costs little, and never holds more than a few connections."""
     weir, port, before = place(connections=3)

@@ -175,7 +175,8 @@ def test_limits_are_of_the_named_address(behind, tcp_server):
         assert first.recv(100).startswith(b"HTTP/1.1 200 ")
         other.sendall(v1("192.0.2.2") + ask)
         assert other.recv(100).startswith(b"HTTP/1.1 200 ")
-        assert weir.raw(v1("192.0.2.1")).startswith(b"HTTP/1.1 503 ")
+        assert weir.raw(v1("192.0.2.1") + ask).startswith(b"HTTP/1.1 503 ")
+        assert weir.raw(v1("192.0.2.1") + b"\x05\x01\x00") == b"\x05\xff"
     assert [line["client"] for line in weir.audit(1)][:1] == ["192.0.2.1"]
 
 

@@ -136,6 +136,7 @@ static void test_limit(void **state)
     assert_non_null(strstr(got, " 200 "));
     second = client_open(f);
     say(second, "PROXY TCP4 192.0.2.1 192.0.2.2 3 4\r\n");
+    ask(f, second, "good.test");
     hear(f, second, NULL, got);
     assert_non_null(strstr(got, " 503 "));
     other = client_open(f);
@@ -149,12 +150,46 @@ static void test_limit(void **state)
     fixture_free(f);
 }
 
+/* Over the limit of all: it is told so in the words of what comes behind the header. */
+static void test_limit_of_all(void **state)
+{
+    static const struct {
+        const char *says, *hears;
+    } cases[] = {
+        {"PROXY TCP4 192.0.2.9 192.0.2.2 1 2\r\nGET ", "HTTP/1.1 503 "},
+        {"PROXY TCP4 192.0.2.9 192.0.2.2 1 2\r\n\x05\x01", "\x05\xff"},
+        {"PROXY UNKNOWN\r\n\x05\x01", "\x05\xff"},
+    };
+    struct limits few = limits_default;
+    struct fixture *f;
+    char got[TEXT_MAX];
+    int first;
+
+    (void)state;
+    few.connections = 1;
+    f = proxied_new(&few);
+    first = client_open(f);
+    core_world_until(&f->w, session_connections(f->session) == 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int client = client_open(f);
+
+        say(client, cases[i].says);
+        hear(f, client, NULL, got);
+        assert_ptr_equal(strstr(got, cases[i].hears), got);
+        assert_int_equal(f->events[i].reason, REASON_LIMIT);
+        close(client);
+    }
+    close(first);
+    fixture_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passed_on),      cmocka_unit_test(test_in_bytes),
         cmocka_unit_test(test_header_missing), cmocka_unit_test(test_looks),
         cmocka_unit_test(test_not_listed),     cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_limit_of_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
