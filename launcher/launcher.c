@@ -1,6 +1,7 @@
 #include "launcher/launcher.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -49,6 +50,24 @@ bool launcher_find(const char *name, const struct launcher **out, struct err *e)
     return err_set(e, "unknown launcher \"%.64s\": there is namespaces", name);
 }
 
+static void close_between(int first, int last)
+{
+    if (first <= last)
+        syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0);
+}
+
+/* What else the core has open (its audit, the channel of new settings) is not the
+ * supervisor's: whoever waits for the core to close it would wait for both. A kernel
+ * that lacks the call is refused later, by name. */
+static void keep_only(int a, int b)
+{
+    int low = a < b ? a : b, high = a < b ? b : a;
+
+    close_between(STDERR_FILENO + 1, low - 1);
+    close_between(low + 1, high - 1);
+    close_between(high + 1, INT_MAX);
+}
+
 /* The child. Signals stay blocked: those of the terminal reach the command by
  * themselves, and the others are for the core. */
 static _Noreturn void run_child(const struct launcher *l, const struct plan *plan,
@@ -57,6 +76,7 @@ static _Noreturn void run_child(const struct launcher *l, const struct plan *pla
     struct sigaction plain = {.sa_handler = SIG_DFL};
     struct err e;
 
+    keep_only(ends->leash, ends->control);
     sigaction(SIGCHLD, &plain, NULL);
     ends->umask = umask(0);
     if (!privileges_die_with(ends->core))
@@ -92,8 +112,6 @@ bool launcher_start(const struct launcher *l, const struct plan *plan,
     sigprocmask(SIG_BLOCK, &all, &before);
     pid = fork();
     if (pid == 0) {
-        close(leash[0]);
-        close(control[0]);
         ends.leash = leash[1];
         ends.control = control[1];
         run_child(l, plan, &ends);

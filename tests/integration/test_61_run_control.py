@@ -137,6 +137,7 @@ def test_what_is_open_is_judged_again(run, ports):
     ('{"network": {"allowedDomains": ["*.com"]}}', "line 1: network.allowedDomains[0]"),
     ('{"filesystem": {"allowWrite": ["/"]}}', "filesystem: cannot change while the command"),
     ('{"network": {"parentProxy": {"http": "http://p.test:1"}}}', "parentProxy: cannot change"),
+    ('{"network": {"parentProxy": {}}}', "parentProxy: cannot change"),
     ('{"network": {"tlsTerminate": {}, "deniedDomains": []}, "x": 1}', "message 1: line 1: "),
     ("\xff\xfe", "message 1: line 1"),
 ])  # fmt: skip
@@ -213,6 +214,14 @@ def test_it_is_not_in_the_sandbox(run):
         "if os.path.lexists(f'/proc/self/fd/{n}')])"  # fmt: skip
     at = run(PYTHON, "-c", code, channel=(mine, theirs))
     assert link not in at.process.stdout.read() and at.process.wait(timeout=30) == 0
+
+
+def test_nobody_else_has_it(run):
+    """Neither the supervisor: when the run has read to the end, the channel is closed."""
+    at = run()
+    at.mine.settimeout(30)
+    at.mine.shutdown(socket.SHUT_WR)
+    assert at.mine.recv(1) == b"" and at.end() == 0
 
 
 def asking(port):
