@@ -80,9 +80,8 @@ static const char details[] =
     "\n"
     "exit status: the command's; 128+n when signal n ended it; 125 when Weir refused "
     "or\n"
-    "failed, and nothing was started; 126 when the command cannot be executed; 127 "
-    "when\n"
-    "it was not found\n";
+    "failed: nothing was started, or it was ended; 126 when the command cannot be\n"
+    "executed; 127 when it was not found\n";
 
 static void on_warning(void *owner, const char *text)
 {

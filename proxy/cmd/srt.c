@@ -43,8 +43,9 @@ static const char details[] =
 static const struct {
     const char *name, *instead;
 } foreign[] = {
-    {"proxy", "it would terminate TLS, which is not built yet; the proxy without a "
-              "sandbox is weir gateway -f FILE"},
+    {"proxy",
+     "it needs TLS termination and deciders, which are not built yet; the proxy "
+     "without a sandbox is weir gateway -f FILE"},
     {"windows-install", "it is for Windows, and there is nothing to install here"},
     {"windows-uninstall", "it is for Windows, and there is nothing to install here"},
 };
