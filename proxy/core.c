@@ -93,7 +93,7 @@ bool core_new(struct ev_loop *loop, const struct core_options *options,
     c->dialler.loop = loop;
     c->dialler.spare = (struct race_spare){spare, c};
     core_set_limits(c, &options->limits);
-    relay_pool_init(&c->relays, loop);
+    relay_pool_init(&c->relays, loop, &c->counters);
     exchange_room_init(&c->exchanges, &c->relays, &c->hangups);
     c->upstreams = upstreams_new(c);
     if (!hangups_init(&c->hangups, loop, e) ||

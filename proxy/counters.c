@@ -31,8 +31,6 @@ static void add_ms(struct histogram *h, double ms)
 void counters_request(struct counters *c, const struct audit_event *event)
 {
     count_add(&c->decisions[event->verdict.allow][event->verdict.reason], 1);
-    count_add(&c->bytes_up, event->bytes_up);
-    count_add(&c->bytes_down, event->bytes_down);
     add_ms(&c->dns, event->ms_dns);
     add_ms(&c->connect, event->ms_connect);
 }

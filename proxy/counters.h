@@ -35,7 +35,8 @@ struct histogram {
 
 struct counters {
     struct count decisions[2][REASON_COUNT]; /* [1]: allowed */
-    struct count bytes_up, bytes_down;       /* of requests that have ended */
+    struct count bytes_up,
+        bytes_down; /* that were taken, also of requests that go on */
     struct histogram dns, connect;
     struct count sni[SNI_COUNT];
     struct count accept_errors[COUNTERS_ERRORS];
@@ -63,7 +64,7 @@ static inline unsigned long long count_read(const struct count *c)
     return atomic_load_explicit(&c->n, memory_order_relaxed);
 }
 
-/* A request that has ended. */
+/* A request that has ended; its bytes were counted as they went. */
 void counters_request(struct counters *c, const struct audit_event *event);
 /* `error` is an errno of accept. */
 void counters_accept_error(struct counters *c, int error);

@@ -150,11 +150,14 @@ enum exchange_status exchange_fail(struct exchange *x, unsigned status,
 static bool write_some(struct exchange *x, struct stream *to, struct str bytes,
                        unsigned long long *count, size_t *n)
 {
+    struct counters *c = x->room->relays->counters;
+
     if (stream_write(to, bytes.p, bytes.n, n) == IO_ERROR)
         return false;
     if (*n > 0)
         x->moved = ev_now(x->room->relays->loop);
     *count += *n;
+    count_add(count == &x->bytes_up ? &c->bytes_up : &c->bytes_down, *n);
     return true;
 }
 

@@ -51,8 +51,7 @@ static bool write_decisions(struct buf *out, const struct counters *c)
 static bool write_bytes(struct buf *out, const struct counters *c)
 {
     return head(out, "bytes_total", "counter",
-                "Bytes to servers (up) and to clients (down), of requests that have "
-                "ended.") &&
+                "Bytes that servers (up) and clients (down) have taken.") &&
            labelled(out, "bytes_total", "direction", "up", count_read(&c->bytes_up)) &&
            labelled(out, "bytes_total", "direction", "down",
                     count_read(&c->bytes_down));

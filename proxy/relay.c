@@ -19,9 +19,11 @@
 #define ASAN_UNPOISON_MEMORY_REGION(place, size) ((void)(place), (void)(size))
 #endif
 
-void relay_pool_init(struct relay_pool *p, struct ev_loop *loop)
+void relay_pool_init(struct relay_pool *p, struct ev_loop *loop,
+                     struct counters *counters)
 {
-    *p = (struct relay_pool){.loop = loop, .left_max = RELAY_LEFT_MAX};
+    *p = (struct relay_pool){
+        .loop = loop, .counters = counters, .left_max = RELAY_LEFT_MAX};
 }
 
 void relay_pool_done(struct relay_pool *p)
@@ -101,7 +103,10 @@ static void give_up(struct relay *r, struct relay_way *w)
 
 static size_t sent(struct relay *r, struct relay_way *w, size_t n)
 {
+    struct counters *c = r->pool->counters;
+
     w->bytes += n;
+    count_add(w == &r->up ? &c->bytes_up : &c->bytes_down, n);
     if (n > 0)
         r->moved = ev_now(r->pool->loop);
     return n;

@@ -9,6 +9,7 @@
 
 #include "proxy/base/buf.h"
 #include "proxy/base/stream.h"
+#include "proxy/counters.h"
 
 enum {
     RELAY_BUFFER = 256 * 1024,
@@ -19,14 +20,16 @@ enum {
 
 /* What the relays of one core share. */
 struct relay_pool {
-    struct ev_loop *loop; /* borrowed */
-    char *buffer;         /* NULL until the first byte; poisoned under ASan while no
-                           * relay works with it */
-    size_t left;          /* bytes of memory for what all of them keep */
-    size_t left_max;      /* RELAY_LEFT_MAX; a test lowers it */
+    struct ev_loop *loop;      /* borrowed */
+    struct counters *counters; /* borrowed: bytes are counted there as they are taken */
+    char *buffer;    /* NULL until the first byte; poisoned under ASan while no
+                      * relay works with it */
+    size_t left;     /* bytes of memory for what all of them keep */
+    size_t left_max; /* RELAY_LEFT_MAX; a test lowers it */
 };
 
-void relay_pool_init(struct relay_pool *p, struct ev_loop *loop);
+void relay_pool_init(struct relay_pool *p, struct ev_loop *loop,
+                     struct counters *counters);
 void relay_pool_done(struct relay_pool *p);
 
 /* One direction. */

@@ -60,6 +60,37 @@ def test_metrics(gateway, echo_server):
     assert changed.pop("weir_connect_seconds_count") == 1
 
 
+def test_bytes_count_as_they_go(gateway, echo_server, server):
+    """Of a tunnel, and of the body of an answer, that have not ended."""
+
+    def start(connection):
+        connection.recv(1000)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n" + b"x" * 5000)
+        connection.recv(1)
+
+    port, there = echo_server(), server(start)
+    names = [f"127.0.0.1:{port}", f"127.0.0.1:{there.port}"]
+    weir = gateway({"allowedDomains": names}, extra={"admin": "127.0.0.1:0"})
+    admin = weir.admin()
+
+    def counted():
+        metrics = admin.metrics()
+        return [metrics[f'weir_bytes_total{{direction="{way}"}}'] for way in ("up", "down")]
+
+    with weir.connect(f"127.0.0.1:{port}") as tunnel, weir.dial() as client:
+        for sent in (100_000, 200_000):
+            tunnel.send(b"x" * 100_000)
+            tunnel.read(100_000)
+            wait_until(lambda: counted() == [sent, sent], 20, lambda: str(counted()))
+        client.sendall(f"GET http://127.0.0.1:{there.port}/ HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        wait_until(lambda: counted()[1] >= sent + 5000, 20, lambda: str(counted()))
+        assert counted()[0] > sent
+        assert weir.audit(0) == []
+    lines = weir.audit(2)
+    for way, key in enumerate(("bytes_up", "bytes_down")):
+        assert counted()[way] == sum(line[key] for line in lines)
+
+
 def test_labels_are_a_closed_set(weir):
     """P7: nothing that a client sends becomes one."""
     admin = weir.admin()

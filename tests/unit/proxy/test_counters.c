@@ -34,6 +34,7 @@ static void test_times(void **state)
 
 static void test_decisions(void **state)
 {
+    /* The bytes were counted as they went. */
     struct audit_event denied = {.ms_dns = -1, .ms_connect = -1, .bytes_up = 3};
     struct audit_event allowed = denied;
     struct counters c = {0}, total = {0};
@@ -43,6 +44,7 @@ static void test_decisions(void **state)
     counters_request(&c, &denied);
     counters_request(&c, &allowed);
     counters_request(&c, &allowed);
+    count_add(&c.bytes_up, 9);
     count_add(&c.connections, 2);
     count_less(&c.connections);
     counters_sum(&total, &c);

@@ -17,6 +17,7 @@ enum { TEXT_MAX = 8192, ARENA_SIZE = 16384, TURNS = 40 };
 /* An exchange between two socket pairs, of which the test has the other ends. */
 struct world {
     struct ev_loop *loop;
+    struct counters counters;
     struct relay_pool relays;
     struct hangups hangups;
     struct exchange_room room;
@@ -57,7 +58,7 @@ static void world_open(struct world *w, const char *request)
     size_t used;
 
     *w = (struct world){.loop = ev_loop_new(EVFLAG_AUTO)};
-    relay_pool_init(&w->relays, w->loop);
+    relay_pool_init(&w->relays, w->loop, &w->counters);
     assert_true(hangups_init(&w->hangups, w->loop, &e));
     exchange_room_init(&w->room, &w->relays, &w->hangups);
     arena_init(&w->arena, ARENA_SIZE);

@@ -170,6 +170,8 @@ static void test_both_ways(void **state)
     assert_string_equal(w.relay.close, "client");
     assert_int_equal(w.relay.up.bytes, 8);
     assert_int_equal(w.relay.down.bytes, 9);
+    assert_int_equal(count_read(&w.pool->counters->bytes_up), 8);
+    assert_int_equal(count_read(&w.pool->counters->bytes_down), 9);
     world_close(&w);
 }
 
@@ -443,7 +445,7 @@ static int setup(void **state)
 {
     struct relay_pool *pool = calloc(1, sizeof *pool);
 
-    relay_pool_init(pool, ev_loop_new(EVFLAG_AUTO));
+    relay_pool_init(pool, ev_loop_new(EVFLAG_AUTO), calloc(1, sizeof(struct counters)));
     *state = pool;
     return 0;
 }
@@ -454,6 +456,7 @@ static int teardown(void **state)
 
     relay_pool_done(pool);
     ev_loop_destroy(pool->loop);
+    free(pool->counters);
     free(pool);
     return 0;
 }
