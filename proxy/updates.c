@@ -10,7 +10,8 @@
 #include "proxy/base/fd.h"
 #include "proxy/base/json.h"
 
-enum { READ_BYTES = 65536, FD_NUMBER_MAX = 999999999 };
+/* The end of a line, CR LF at most, is no part of the document. */
+enum { READ_BYTES = 65536, END_BYTES = 2, FD_NUMBER_MAX = 999999999 };
 
 struct updates {
     struct updates_hooks hooks;
@@ -124,7 +125,7 @@ struct updates *updates_new(struct ev_loop *loop, int fd,
         abort();
     u->hooks = *hooks;
     u->loop = loop;
-    buf_init(&u->text, JSON_TEXT_MAX);
+    buf_init(&u->text, JSON_TEXT_MAX + END_BYTES);
     ev_io_init(&u->readable, on_readable, fd, EV_READ);
     u->readable.data = u;
     ev_io_start(loop, &u->readable);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -170,6 +171,22 @@ static void test_a_line_without_an_end(void **state)
     finish(&h);
 }
 
+/* A line may hold as much as a file; its end does not count. */
+static void test_the_longest_line(void **state)
+{
+    int fd = memfd_create("line", MFD_CLOEXEC);
+    struct heard h;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, "a", 1, 0), 1);
+    assert_int_equal(pwrite(fd, "\r\n{}", 4, JSON_TEXT_MAX), 4);
+    begin(&h, fd, -1);
+    ev_run(h.loop, 0);
+    assert_string_equal(h.text, "1:a|2:{}|");
+    finish(&h);
+}
+
 static void refused(const char *number, const char *says)
 {
     struct err e = {""};
@@ -219,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_a_reset_is),
         cmocka_unit_test(test_a_file),
         cmocka_unit_test(test_a_line_without_an_end),
+        cmocka_unit_test(test_the_longest_line),
         cmocka_unit_test(test_taking),
     };
 
