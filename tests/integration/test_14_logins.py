@@ -5,7 +5,7 @@ cannot log in, its address tells."""
 import os
 
 import pytest
-from support import registry, world
+from support import registry
 from support import site as sites
 from support.fleet import TOKENS
 from support.site import (
@@ -44,11 +44,14 @@ class Door:
     def run(self, argv, **more):
         return self.site.run_by(self.gateway, [*WITHOUT_PROXY, *argv], **more)
 
-    def sessions(self):
-        """Who was let through."""
-        return {
-            line["session"] for line in self.gateway.audit(1) if line["verdict"] == "allow"
-        }  # fmt: skip
+    def let_in(self, session):
+        self.site.tells(self.gateway, session=session, verdict="allow")
+
+    def kept_out(self):
+        self.site.tells(self.gateway, verdict="deny", reason="auth")
+
+    def tells(self, login):
+        self.let_in("ci") if login else self.kept_out()
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +70,11 @@ def both(door, way, command, socks="socks5h"):
     """Runs `command` of a proxy's URL with a login and without."""
     scheme = socks if way == "socks" else "http"
     yield door.run(command(door.url(scheme))), True
+    door.let_in("ci")
+    before = door.site.connections()
     yield door.run(command(door.url(scheme, None))), False
-    assert "ci" in door.sessions() and "gateway" not in door.sessions()
+    door.kept_out()
+    assert door.site.connections() == before
 
 
 def check(door, way, command, text=PAGE, **more):
@@ -135,6 +141,22 @@ def test_python_websockets_ask_for_what_they_may(door, way, scheme):
         assert done.returncode != 0 and any(word in done.stderr for word in says), done.stderr
 
 
+def test_upgrade_to_websocket_without_a_tunnel(door):
+    """As above."""
+    program = door.site.programs / "upgrade.py"
+    for login, says in ((LOGIN, ("502",)), (None, WANTED["http"])):
+        done = door.run(["env", f"HTTP_PROXY={door.url('http', login)}", "/usr/bin/python3",
+                         program, API, "8080"])  # fmt: skip
+        assert done.returncode != 0 and any(word in done.stderr for word in says), done.stderr
+
+
+@pytest.mark.parametrize("program,scheme", [("http_get.js", "http"), ("fetch.js", "http"),
+                                            ("fetch.js", "https")])  # fmt: skip
+def test_node(door, program, scheme):
+    check(door, "http", lambda proxy: ["env", f"HTTP_PROXY={proxy}", needs("node", "nodejs"),
+                                       door.site.programs / program, f"{scheme}://{API}/"])  # fmt: skip
+
+
 def test_npm(door, way):
     for number, login in enumerate((LOGIN, None)):
         proxy = door.url("socks5h" if way == "socks" else "http", login)
@@ -144,6 +166,7 @@ def test_npm(door, way):
         assert (done.returncode == 0) == (folder / "node_modules/tiny/index.js").exists(), told
         assert (done.returncode == 0) == (login is not None), told
         assert login or any(word in told for word in WANTED[way]), told
+        door.tells(login)
 
 
 def test_pip(door, way):
@@ -155,6 +178,7 @@ def test_pip(door, way):
         told = done.stdout + done.stderr
         assert (done.returncode == 0) == file.exists() == (login is not None), told
         assert login or any(word in told for word in (*WANTED[way], "No matching")), told
+        door.tells(login)
 
 
 def test_apt(door, way):
@@ -169,18 +193,21 @@ def test_apt(door, way):
             "-o", "Acquire::Retries=0", "download-file", f"http://{API}/", file,
         ])  # fmt: skip
         assert (done.returncode == 0) == file.exists() == (login is not None), done.stderr
+        door.tells(login)
 
 
 def test_java(door, way):
-    """URLConnection by HTTP, plain and by CONNECT; a socket by SOCKS, with a name."""
+    """URLConnection and HttpClient by HTTP, plain and by CONNECT; a socket by SOCKS, with a
+    name."""
     port = door.gateway.port
-    asks = [["GetBySocks", f"{scheme}://{API}/"] for scheme in ("http", "https")]
+    asks = [["Ask", *how, f"{scheme}://{API}/"] for how in ([], ["client"])
+            for scheme in ("http", "https")]  # fmt: skip
     options = [f"-D{scheme}.proxy{what}={value}" for scheme in ("http", "https")
                for what, value in (("Host", "127.0.0.1"), ("Port", port))]  # fmt: skip
     # Basic is switched off for CONNECT unless one asks for it.
     options.append("-Djdk.http.auth.tunneling.disabledSchemes=")
     if way == "socks":
-        asks = [["GetBySocks", "name", API, "80"]]
+        asks = [["Ask", "name", API, "80"]]
         options = ["-DsocksProxyHost=127.0.0.1", f"-DsocksProxyPort={port}"]
     login = ["-Dweir.user=ci", f"-Dweir.password={TOKENS['ci']}"]
     for ask in asks:
@@ -188,6 +215,7 @@ def test_java(door, way):
         done = door.run([*java_command(door.site, *options), *ask])
         told = done.stdout + done.stderr
         assert done.returncode != 0 and any(word in told for word in WANTED[way]), told
+        door.kept_out()
 
 
 def test_who_cannot_log_in_is_told_by_the_address(door):
@@ -195,7 +223,7 @@ def test_who_cannot_log_in_is_told_by_the_address(door):
     curl = ["curl", "-sS", "--interface", "127.0.0.9", "--proxy"]
     for scheme in ("http", "socks5h", "socks4a"):
         good(door.run([*curl, door.url(scheme, None), f"https://{API}/"]), PAGE)
-    assert "desk" in door.sessions()
+        door.let_in("desk")
 
 
 def test_ssh_without_a_login(door):

@@ -13,6 +13,7 @@ import pytest
 
 from . import registry, servers, world
 from .gateway import Gateway, gateway_settings
+from .wait import wait_until
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[1] / "data/programs"
 API = "api.example.test"
@@ -78,6 +79,7 @@ class Site:
         self.programs = self.world.folder / "programs"
         shutil.copytree(PROGRAMS, self.programs)
         self.gateways = {}
+        self.judged = {}
 
     def start_gateway(self, name, network, clients=None):
         """One more gateway, which the programs use next; `clients` as in its file."""
@@ -137,6 +139,18 @@ class Site:
         self.world.proxy = gateway
         return self.world.run("gateway", None, argv, **more)
 
+    def tells(self, gateway, **members):
+        """A line with these members came to the gateway's record since this was asked last.
+        Others may come late: of a tunnel, when it ends."""
+        before = self.judged.get(gateway, 0)
+
+        def found():
+            lines = gateway.audit(0)
+            self.judged[gateway] = len(lines)
+            return any(members.items() <= line.items() for line in lines[before:])
+
+        wait_until(found, 60, lambda: f"{members} in {gateway.audit(0)[before:]}")
+
     def connections(self):
         return sum(server.connections for server in self.servers)
 
@@ -193,7 +207,7 @@ def java_command(site, *options):
              "-keystore", str(store), "-storepass", "changeit"],
             check=True, capture_output=True,
         )  # fmt: skip
-        sources = [site.programs / name for name in ("Get.java", "GetBySocks.java")]
+        sources = [site.programs / name for name in ("Get.java", "Ask.java")]
         subprocess.run([javac, "-d", site.programs, *sources], check=True)
         store.chmod(0o644)
     return [javac[: -len("javac")] + "java", f"-Djavax.net.ssl.trustStore={store}",
