@@ -19,11 +19,13 @@ static size_t say_connect(const struct load_plan *plan, unsigned long number,
 {
     unsigned port = ntohs(plan->target.sin_port);
     char host[LOAD_HOST_SIZE + 24];
+    bool login = plan->authorization != NULL;
 
     host_text(plan, number, host, sizeof host);
     return (size_t)snprintf(text, LOAD_TEXT_SIZE,
-                            "CONNECT %s:%u HTTP/1.1\r\nHost: %s:%u\r\n\r\n", host, port,
-                            host, port);
+                            "CONNECT %s:%u HTTP/1.1\r\nHost: %s:%u\r\n%s%s%s\r\n", host,
+                            port, host, port, login ? "Proxy-Authorization: " : "",
+                            login ? plan->authorization : "", login ? "\r\n" : "");
 }
 
 /* RFC 1928, section 4. */

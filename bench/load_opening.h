@@ -7,7 +7,7 @@
 
 #include "bench/load_plan.h"
 
-enum { LOAD_TEXT_SIZE = 512 };
+enum { LOAD_TEXT_SIZE = 1024 };
 
 enum load_opening {
     OPENING_BAD = 0, /* it refuses, or it is no proxy of this kind */

@@ -19,6 +19,7 @@ static const char usage[] =
     "  --mode open|keep|message|down|up|idle   what is done (open)\n"
     "  --way direct|connect|socks5|http        through what (direct)\n"
     "  --proxy ADDRESS:PORT     of every way but direct\n"
+    "  --authorization TEXT     as the field Proxy-Authorization of CONNECT\n"
     "  --unique FIRST           a name of its own below TARGET for each connection\n"
     "  --connections N          at once (32)\n"
     "  --bytes N                of a transfer (268435456)\n"
@@ -60,6 +61,7 @@ enum flag {
     MODE,
     WAY,
     PROXY,
+    AUTHORIZATION,
     UNIQUE,
     CONNECTIONS,
     BYTES,
@@ -73,6 +75,7 @@ static const struct option options[] = {
     {"mode", required_argument, NULL, MODE},
     {"way", required_argument, NULL, WAY},
     {"proxy", required_argument, NULL, PROXY},
+    {"authorization", required_argument, NULL, AUTHORIZATION},
     {"unique", required_argument, NULL, UNIQUE},
     {"connections", required_argument, NULL, CONNECTIONS},
     {"bytes", required_argument, NULL, BYTES},
@@ -121,6 +124,9 @@ static bool take(struct load_plan *plan, int option, const char *text)
         return true;
     case PROXY:
         return net_addr_parse(text, &plan->proxy);
+    case AUTHORIZATION:
+        plan->authorization = text;
+        return strlen(text) < LOAD_AUTHORIZATION_SIZE;
     case SLOW:
         plan->slow = true;
         return true;

@@ -22,7 +22,7 @@ enum load_way {
     LOAD_HTTP,       /* requests with an absolute URL; for LOAD_OPEN and LOAD_KEEP */
 };
 
-enum { LOAD_HOST_SIZE = 128 };
+enum { LOAD_HOST_SIZE = 128, LOAD_AUTHORIZATION_SIZE = 512 };
 
 struct load_plan {
     enum load_mode mode;
@@ -30,6 +30,8 @@ struct load_plan {
     struct sockaddr_in proxy;  /* unused when the way is direct */
     struct sockaddr_in target; /* its address is 0.0.0.0 when `host` is a name */
     char host[LOAD_HOST_SIZE];
+    const char
+        *authorization;  /* of CONNECT, borrowed from the command line; NULL: none */
     bool unique;         /* each connection asks for a name of its own below `host` */
     unsigned long first; /* the number of the first of these */
     uint64_t connections;

@@ -6,13 +6,14 @@ usage: run.py [--help]
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from measure import machine, traffic  # noqa: E402
+from measure import endurance, machine, memory, names, policy, sandbox, traffic  # noqa: E402
 from measure.proxies import Contest  # noqa: E402
 from measure.world import ROOT, World  # noqa: E402
 
@@ -23,6 +24,14 @@ METRICS = {
     "message": traffic.message,
     "down": traffic.down,
     "up": traffic.up,
+    "idle": memory.idle,
+    "policy": policy.policy,
+    "resolve": names.resolve,
+    "start": sandbox.start,
+    "sandbox": sandbox.sandbox,
+    "steady": endurance.steady,
+    "crowd": endurance.crowd,
+    "slow": endurance.slow,
 }
 ROUNDS, QUICK_ROUNDS = 5, 2
 SECONDS, QUICK_SECONDS = 1, 1
@@ -58,7 +67,11 @@ def measure(bench, names):
     tables = {}
     for name in names:
         start = time.monotonic()
-        tables[name] = METRICS[name](bench)
+        try:
+            tables[name] = METRICS[name](bench)
+        except OSError as e:
+            print(f"\n{name}: skipped: {e}", flush=True)
+            continue
         tables[name].print()
         print(f"  ({time.monotonic() - start:.0f} s)", flush=True)
     return tables
@@ -76,6 +89,8 @@ def summary(tables):
 
 def main():
     options = parse()
+    # So that everything is cleaned up then as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("run.py: ended"))
     if not (options.build / "bench/weir_bench_load").exists():
         sys.exit(f"{options.build}: build the release preset first: ./bootstrap.sh")
     with tempfile.TemporaryDirectory(prefix="weir-bench-") as name:

@@ -1,5 +1,6 @@
 """A program that is measured: started, its CPU time and memory read, ended."""
 
+import ctypes
 import os
 import re
 import signal
@@ -10,6 +11,8 @@ from pathlib import Path
 START_TIMEOUT = 30
 STOP_TIMEOUT = 10
 TICKS = os.sysconf("SC_CLK_TCK")
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
 LISTEN = "0A"  # the state in /proc/net/tcp
 
 
@@ -48,6 +51,11 @@ def reaped(pid):
     return (int(fields[13]) + int(fields[14])) / TICKS if fields else 0.0
 
 
+def ends_with_us():
+    """In a child: whatever ends us ends it as well."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 class Program:
     def __init__(self, name, command, folder, env=None, before=None, stdin=None):
         self.name = name
@@ -56,7 +64,8 @@ class Program:
             self.process = subprocess.Popen(
                 command, cwd=folder, stdin=stdin or subprocess.DEVNULL, stdout=log,
                 stderr=subprocess.STDOUT, env={**os.environ, **(env or {})},
-                preexec_fn=before, start_new_session=True,
+                preexec_fn=lambda: (ends_with_us(), before and before()),
+                start_new_session=True,
             )  # fmt: skip
 
     @property

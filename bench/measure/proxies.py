@@ -11,7 +11,11 @@ import subprocess
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parents[1]
-SEARCH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+# bench/run.sh installs srt into the folder of the build, daemons stand in sbin.
+SEARCH = ":".join([
+    os.environ.get("PATH", ""), "/usr/sbin", "/sbin",
+    str(BENCH.parent / "build/peers/node_modules/.bin"),
+])  # fmt: skip
 DESCRIPTORS = 65536
 # More than any measurement opens at a time, where the system allows it.
 CONNECTIONS_MAX = 20000

@@ -49,6 +49,10 @@ class Cable:
         self.ends_prefix = tuple(self.pair.a.prefix)
         self.proxies_prefix = tuple(self.pair.b.prefix)
         self.next_port = FIRST_PORT
+        # As it is for loopback anyway: a port whose connection has ended is free after a
+        # second. Else connecting would soon be a search for the last free one.
+        for end in (self.pair.a, self.pair.b):
+            end.run("sh", "-c", "echo 1 >/proc/sys/net/ipv4/tcp_tw_reuse")
 
     def port(self):
         self.next_port += 1
@@ -94,6 +98,8 @@ class World:
     def load(self, mode, way, proxy=None, far=False, **options):
         """One run of the load generator; what it printed, as a dict. `way` direct with
         a proxy is a relay that knows where to go."""
+        if self.origin.process.poll() is not None:
+            raise RuntimeError(f"the origin has ended: {self.origin.process.returncode}")
         command = self.load_command(mode, way, proxy, **options)
         done = subprocess.run(
             self.command(command, far), stdin=subprocess.DEVNULL, capture_output=True,
