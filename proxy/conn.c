@@ -380,6 +380,11 @@ static struct conn *conn_new(struct session *s, int fd, const struct ip *from,
     return c;
 }
 
+bool conn_refusing_enough(const struct core *core)
+{
+    return core->refusing * core->id_step >= REFUSING_MAX;
+}
+
 /* So many are being told of the limit already that this one is not. */
 static void cut_short(struct session *s, int fd, const struct ip *from)
 {
@@ -429,7 +434,7 @@ void conn_open(struct session *s, int fd, const struct ip *from,
     bool counted = may_come_in(core, from, in_front->proxied);
     struct conn *c;
 
-    if (!counted && core->refusing * core->id_step >= REFUSING_MAX) {
+    if (!counted && conn_refusing_enough(core)) {
         cut_short(s, fd, from);
         return;
     }

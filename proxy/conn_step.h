@@ -97,6 +97,8 @@ enum step conn_linger(struct conn *c);
 struct caller conn_caller(const struct conn *c);
 /* The connection comes from `from`, and counts there. False: that is one too many. */
 bool conn_comes_from(struct conn *c, const struct ip *from);
+/* So many are being told of a limit that one more is closed without a word. */
+bool conn_refusing_enough(const struct core *core);
 /* The connection turns out to be of session `to`, which is a client of the door or the
  * door itself. */
 void conn_move(struct conn *c, struct session *to);

@@ -16,14 +16,24 @@ static enum step drop(struct conn *c, enum reason reason)
     return conn_enter(c, CONN_END);
 }
 
+/* One that counts nowhere may not stay until it is told so whenever it likes: a client
+ * behind the proxy would have as many as it can open. */
+static enum step cut_short(struct conn *c)
+{
+    count_add(&c->session->core->counters.cut_short, 1);
+    return drop(c, REASON_LIMIT);
+}
+
 static enum step take_header(struct conn *c, const struct proxy_header *header)
 {
+    bool enough = conn_refusing_enough(c->session->core);
+
     buf_drain(&c->in, buf_len(&c->in));
     /* There may be more already. */
     stream_note(&c->client, EV_READ);
     if (header->local ? c->counted : conn_comes_from(c, &header->from))
         return conn_enter(c, CONN_REQUEST);
-    return conn_enter(c, CONN_OVER);
+    return enough ? cut_short(c) : conn_enter(c, CONN_OVER);
 }
 
 /* `n` bytes behind those of `in` were looked at; those of the header are taken off the

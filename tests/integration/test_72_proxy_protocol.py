@@ -1,5 +1,6 @@
 """Behind a proxy that says for whom it asks: PROXY protocol, versions 1 and 2."""
 
+import contextlib
 import shutil
 import socket
 import struct
@@ -178,6 +179,27 @@ def test_limits_are_of_the_named_address(behind, tcp_server):
         assert weir.raw(v1("192.0.2.1") + ask).startswith(b"HTTP/1.1 503 ")
         assert weir.raw(v1("192.0.2.1") + b"\x05\x01\x00") == b"\x05\xff"
     assert [line["client"] for line in weir.audit(1)][:1] == ["192.0.2.1"]
+
+
+def test_those_over_a_limit_do_not_pile_up(behind):
+    """Each of them is closed without a word when too many are being told already."""
+    weir = behind(
+        limits={"connections": 400, "connectionsPerClient": 1},
+        admin="127.0.0.1:0",
+        workers=1,
+    )
+    many = 100
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(weir.dial())
+        first.sendall(v1("192.0.2.1") + b"GET http://evil.test/ HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert first.recv(100).startswith(b"HTTP/1.1 403 ")
+        others = [stack.enter_context(weir.dial()) for _ in range(many)]
+        for other in others:
+            other.sendall(v1("192.0.2.1"))
+        lines = weir.audit(1 + many)
+        assert weir.admin().metrics()["weir_cut_short_total"] > 0
+    assert {(line["reason"], line["client"]) for line in lines[1:]} == {("limit", "192.0.2.1")}
+    assert len(lines) == 1 + many
 
 
 HAPROXY = """
