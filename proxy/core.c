@@ -6,6 +6,7 @@
 
 #include "proxy/conn.h"
 #include "proxy/internal.h"
+#include "proxy/listener.h"
 
 enum {
     /* Not for clients: audit, listeners, those that are being refused, attempts that
@@ -66,6 +67,16 @@ static bool spare(void *owner)
     return upstream_shed(c->upstreams);
 }
 
+static bool is_own(void *owner, int fd)
+{
+    const struct core *c = owner;
+
+    for (const struct session *s = c->sessions; s != NULL; s = s->next)
+        if (listener_is_peer(s, fd))
+            return true;
+    return false;
+}
+
 void core_shed(struct core *c)
 {
     if (!upstream_shed(c->upstreams))
@@ -92,6 +103,8 @@ bool core_new(struct ev_loop *loop, const struct core_options *options,
     c->last_id = options->index;
     c->dialler.loop = loop;
     c->dialler.spare = (struct race_spare){spare, c};
+    c->dialler.is_own = is_own;
+    c->dialler.is_own_owner = c;
     core_set_limits(c, &options->limits);
     relay_pool_init(&c->relays, loop, &c->counters);
     exchange_room_init(&c->exchanges, &c->relays, &c->hangups);

@@ -13,6 +13,9 @@
 #include "proxy/policy/policy.h"
 #include "proxy/race.h"
 
+/* Whether `fd`, which is connected, leads to one of the core's own listeners. */
+typedef bool dial_is_own_fn(void *owner, int fd);
+
 /* What all dials of a core share. */
 struct dialler {
     struct ev_loop *loop; /* borrowed, as all of these: they outlive the dials */
@@ -20,6 +23,8 @@ struct dialler {
     struct hostaddrs_watch *host;
     double seconds; /* for resolving and connecting together */
     struct race_spare spare;
+    dial_is_own_fn *is_own; /* NULL: there are none but those of this process */
+    void *is_own_owner;
 };
 
 /* What the connection is for. */

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 
 #include "proxy/base/fd.h"
 #include "proxy/base/log.h"
@@ -224,6 +225,24 @@ void listener_set_tls(struct listener *l, struct tls_context *tls)
 
     l->tls = tls != NULL ? tls_context_ref(tls) : NULL;
     tls_context_unref(&old);
+}
+
+/* A name of a Unix socket is what it was bound to, on both ends. */
+bool listener_is_peer(const struct session *s, int fd)
+{
+    struct sockaddr_un peer, own;
+    socklen_t peer_len = sizeof peer, own_len;
+
+    if (getpeername(fd, (struct sockaddr *)&peer, &peer_len) != 0)
+        return false;
+    for (const struct listener *l = s->listeners; l != NULL; l = l->next) {
+        own_len = sizeof own;
+        if (getsockname(l->fd, (struct sockaddr *)&own, &own_len) == 0 &&
+            own.sun_family == AF_UNIX && own_len == peer_len &&
+            memcmp(&own, &peer, own_len) == 0)
+            return true;
+    }
+    return false;
 }
 
 void listener_close(struct session *s, struct listener *l)

@@ -18,6 +18,9 @@ void listener_set_proxies(struct listener *l, const struct ip_range *proxies,
                           size_t count);
 /* From now on clients speak TLS; NULL: no more. A reference is taken. */
 void listener_set_tls(struct listener *l, struct tls_context *tls);
+/* Whether `fd`, a connected Unix socket, leads to a listener of the session. */
+bool listener_is_peer(const struct session *s, int fd);
+
 void listener_close(struct session *s, struct listener *l);
 /* Stops accepting and closes all listeners of a session. */
 void listener_close_all(struct session *s);

@@ -236,14 +236,17 @@ static void on_raced(void *owner, const struct race_result *raced)
         connected(p, raced->fd);
 }
 
-/* Whoever made the listening socket. */
-static bool is_ours(int fd)
+/* The peer is whoever made the listening socket: this process, unless it was passed on.
+ */
+static bool is_ours(const struct passage *p, int fd)
 {
+    const struct dialler *d = p->dialler;
     struct ucred peer = {.pid = 0};
     socklen_t len = sizeof peer;
 
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-           peer.pid == getpid();
+    return (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+            peer.pid == getpid()) ||
+           (d->is_own != NULL && d->is_own(d->is_own_owner, fd));
 }
 
 static void connect_unix(struct passage *p)
@@ -253,7 +256,7 @@ static void connect_unix(struct passage *p)
 
     if (fd < 0 || connect(fd, (const struct sockaddr *)path, sizeof *path) != 0)
         fail_connect(p, errno);
-    else if (is_ours(fd))
+    else if (is_ours(p, fd))
         fail_own(p);
     else
         connected(p, fd_steal(&fd));

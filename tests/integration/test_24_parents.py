@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import socket
 import ssl
 
@@ -199,6 +200,26 @@ def test_a_gateway_is_not_its_own_parent(gateway, tmp_path):
         assert "proxy_loop_detected" in tunnel.headers["proxy-status"]
     (line,) = weir.audit()
     assert line["reason"] == "address-own" and line["via"] == f"unix:{path}"
+
+
+def test_nor_by_a_socket_that_was_passed_on(gateway, closing, tmp_path):
+    """Somebody else has made it, so the kernel names somebody else as its owner."""
+    path, link = str(tmp_path / "passed.sock"), str(tmp_path / "link.sock")
+    listener = closing(socket.socket(socket.AF_UNIX))
+    listener.bind(path)
+    listener.listen(16)
+    os.symlink(path, link)
+    weir = gateway(
+        {
+            "allowedDomains": LIST,
+            "mitmProxy": {"socketPath": link, "domains": ["a.test"]},
+        },
+        listen=["127.0.0.1:0", "systemd"],
+        passed=[("proxy", listener)],
+    )
+    with weir.connect("a.test:443") as tunnel:
+        assert tunnel.status == 403 and b"is this proxy itself" in tunnel.body
+    assert [line["reason"] for line in weir.audit()] == ["address-own"]
 
 
 def test_the_tunnel_is_judged_by_its_hello(gateway, parent, https_server):
