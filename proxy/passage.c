@@ -18,13 +18,16 @@ _Static_assert((int)LOOKUP_MAX <= (int)RACE_MAX, "all addresses of a name can ra
 
 enum { READS_MAX = 64 }; /* in one turn, so that nobody starves */
 
+/* Between two tries at a Unix socket whose queue is full. */
+static const double queue_seconds = 0.02;
+
 struct passage {
     const struct dialler *dialler; /* borrowed, as these two */
     const struct parent *parent;
     const struct target *to;
     passage_done_fn *done;
     void *owner;
-    ev_timer start;        /* for what would end within passage_start() */
+    ev_timer start; /* for what would end within passage_start(); until the next try */
     struct lookup *lookup; /* while resolving */
     struct race *race;     /* while connecting */
     struct stream stream;  /* once connected */
@@ -249,13 +252,26 @@ static bool is_ours(const struct passage *p, int fd)
            (d->is_own != NULL && d->is_own(d->is_own_owner, fd));
 }
 
+/* A queue that is full is a matter of a moment; TCP would wait for it by itself. */
+static void connect_failed(struct passage *p, int error)
+{
+    if (error != EAGAIN) {
+        fail_connect(p, error);
+        return;
+    }
+    ev_timer_set(&p->start, queue_seconds, 0);
+    ev_timer_start(p->dialler->loop, &p->start);
+}
+
 static void connect_unix(struct passage *p)
 {
     const struct sockaddr_un *path = &p->parent->path;
     autofd int fd = race_socket(p->dialler->spare, AF_UNIX);
 
-    if (fd < 0 || connect(fd, (const struct sockaddr *)path, sizeof *path) != 0)
+    if (fd < 0)
         fail_connect(p, errno);
+    else if (connect(fd, (const struct sockaddr *)path, sizeof *path) != 0)
+        connect_failed(p, errno);
     else if (is_ours(p, fd))
         fail_own(p);
     else

@@ -86,6 +86,33 @@ def test_a_silent_parent(gateway, server, kind):
     assert weir.audit()[0]["reason"] == "timeout"
 
 
+def test_a_parent_whose_queue_is_full_is_waited_for(gateway, closing, tmp_path):
+    """A Unix socket does not wait by itself, as TCP does."""
+    path, many = str(tmp_path / "busy.sock"), 6
+    listener = closing(socket.socket(socket.AF_UNIX))
+    listener.bind(path)
+    listener.listen(0)
+    listener.settimeout(30)
+    weir = gateway(
+        {"allowedDomains": [NAME], "mitmProxy": {"socketPath": path, "domains": [NAME]}},
+    )
+    clients = [closing(weir.dial(30)) for _ in range(many)]
+    for client in clients:
+        client.sendall(f"CONNECT {NAME}:443 HTTP/1.1\r\n\r\n".encode())
+    # The one that comes last has been read, so the others have met the full queue.
+    with weir.connect("b.test:443") as tunnel:
+        assert tunnel.status == 403
+    for _ in range(many):
+        asked = closing(listener.accept()[0])
+        while b"\r\n\r\n" not in asked.recv(65536):
+            pass
+        asked.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    assert {client.recv(100)[:13] for client in clients} == {b"HTTP/1.1 200 "}
+    listener.close()
+    with weir.connect(f"{NAME}:443") as tunnel:
+        assert tunnel.status == 502 and b"cannot be reached" in tunnel.body
+
+
 def closed_port():
     """A port on which nobody listens, and that stays taken while the socket is kept."""
     held = socket.socket()
