@@ -7,7 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Package and service; "-" where the package brings none.
 readonly PEERS=("squid squid" "tinyproxy-bin -" "privoxy privoxy" "microsocks -"
     "dante-server danted" "haproxy haproxy" "3proxy 3proxy")
-readonly TOOLS=(strace bubblewrap socat ripgrep npm)
+# Package and command: npm may have come with a node of another origin.
+readonly TOOLS=("strace strace" "bubblewrap bwrap" "socat socat" "ripgrep rg" "npm npm")
 
 as_root() {
     if [ "$EUID" -eq 0 ]; then "$@"; else sudo "$@"; fi
@@ -41,7 +42,7 @@ for peer in "${PEERS[@]}"; do
     install_quietly $peer
 done
 for tool in "${TOOLS[@]}"; do
-    install_quietly "$tool" -
+    command -v "${tool#* }" >/dev/null || install_quietly "${tool% *}" -
 done
 npm install --silent --no-fund --no-audit --prefix build/peers @anthropic-ai/sandbox-runtime ||
     echo "srt: npm could not install it, left out"
