@@ -86,7 +86,7 @@ static struct target remedy_target(const struct check_answer *a, char ip[IP_TEXT
 
     if (a->judged->addr_count > 0) {
         t.kind = HOST_ADDR;
-        t.ip = a->judged->addrs[0].ip;
+        t.ip = a->judged->addrs[a->judged->told].ip;
         t.host = str_from(ip_text(&t.ip, ip));
     }
     return t;

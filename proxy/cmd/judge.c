@@ -281,11 +281,13 @@ static struct verdict denied(enum reason reason)
     return (struct verdict){.reason = reason};
 }
 
-/* One address that may be used is enough; else the first refusal is told. */
+/* One address that may be used is enough; else the refusal is told that is the first in
+ * the order of enum reason, as dial.c does. */
 static void judge_addrs(struct judge *j, const struct target *t,
                         const struct hostaddrs *host, struct judged *out)
 {
     struct verdict by_name = out->verdict;
+    bool any = false;
 
     if (out->status != LOOKUP_OK || out->addr_count == 0) {
         out->verdict = denied(out->status == LOOKUP_TIMED_OUT ? REASON_TIMEOUT
@@ -296,11 +298,11 @@ static void judge_addrs(struct judge *j, const struct target *t,
         struct judged_addr *a = &out->addrs[i];
 
         a->verdict = policy_check_addr(j->policy, t, &a->ip, host);
-        if (a->verdict.allow)
-            out->verdict = by_name;
-        else if (i == 0)
-            out->verdict = a->verdict;
+        any |= a->verdict.allow;
+        if (a->verdict.reason < out->addrs[out->told].verdict.reason)
+            out->told = i;
     }
+    out->verdict = any ? by_name : out->addrs[out->told].verdict;
 }
 
 bool judge_target(struct judge *j, const struct target *t, enum dial_use use,

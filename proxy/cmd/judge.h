@@ -49,6 +49,7 @@ struct judged {
     enum lookup_status status;
     struct judged_addr addrs[LOOKUP_MAX];
     size_t addr_count;
+    size_t told; /* the address of which the verdict is, when none may be used */
 };
 
 /* By name and port, or address; `resolve`: also each address of a name that is allowed,

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -295,6 +296,19 @@ def test_resolve_judges_each_address(weir, settings, dns_server):
     before = len(server.queries)
     assert weir("check", "--resolve", "-f", file, "evil.test").returncode == 1
     assert len(server.queries) == before
+
+
+def test_of_several_refusals_the_same_one_is_told(weir, settings, gateway, dns_server):
+    """The order of answers means nothing, neither here nor there."""
+    network = {"allowedDomains": ["a.test"], "deniedDomains": ["127.0.0.3"]}
+    for addresses in ["127.0.0.2", "127.0.0.3"], ["127.0.0.3", "127.0.0.2"]:
+        names = dns_server({"a.test": addresses})
+        running = gateway(network, resolver=names)
+        with running.connect("a.test:443") as tunnel:
+            assert tunnel.status == 403
+            reason = re.search('details="([a-z-]+)"', tunnel.headers["proxy-status"])[1]
+        done = weir("check", "--resolve", "--json", "-f", running.file, "a.test:443")
+        assert verdicts(done)["a.test:443"]["reason"] == reason == "deny-list"
 
 
 def test_the_gateways_own_listener_is_denied(weir, settings, dns_server):
