@@ -19,19 +19,33 @@ static bool body_may_be_a_request(const struct http_head *request)
                                  str_equal(request->method, STR("OPTIONS")));
 }
 
+/* RFC 9110 8.6, RFC 9112 6.1: no server may say so, and one that does may send it. */
+static bool says_body_where_none_is(const struct http_head *head)
+{
+    return head->has_body && (head->status < 200 || head->status == 204);
+}
+
 /* A connection on which anything is unclear is never used for another request. */
 static bool server_may_stay(const struct exchange *x, const struct http_head *head,
                             const struct hops *hops)
 {
     return head->minor == 1 && !hops_named(hops, STR("close")) &&
-           x->down.framing != HTTP_FRAMING_CLOSE && !body_may_be_a_request(&x->request);
+           x->down.framing != HTTP_FRAMING_CLOSE && !says_body_where_none_is(head) &&
+           !body_may_be_a_request(&x->request);
+}
+
+/* A server that answers before it has the whole request may not know that there is a
+ * body, and take what comes for the next request. */
+static bool has_sent_all(const struct exchange *x)
+{
+    return x->up.done && buf_len(&x->to_server) == 0;
 }
 
 /* A client that waits for a 100 and gets something else sends no body, or sends it
  * nevertheless: what comes next could be either. */
-static bool client_may_stay(const struct exchange *x)
+static bool client_may_stay(const struct exchange *x, bool server_stays)
 {
-    return !x->last && !(x->expects && !x->up.done) && (x->keep_server || x->up.done);
+    return !x->last && !(x->expects && !x->up.done) && (server_stays || x->up.done);
 }
 
 /* The body as the client gets it. To HTTP/1.0 one without a length ends with the
@@ -64,10 +78,12 @@ static enum exchange_status take_final(struct exchange *x, const struct http_hea
     struct rewrite_answer answer = {.keep = false};
     enum exchange_status status;
     struct hops hops;
+    bool stays;
 
     x->down = http_body_of_response(head, x->request.method);
-    x->keep_server = hops_read(&hops, head) && server_may_stay(x, head, &hops);
-    x->keep_client = client_may_stay(x);
+    stays = hops_read(&hops, head) && server_may_stay(x, head, &hops);
+    x->keep_server = stays && has_sent_all(x);
+    x->keep_client = client_may_stay(x, stays);
     answer.framing = framing_for_client(x);
     answer.keep = x->keep_client;
     answer.bodiless_length =
@@ -90,6 +106,8 @@ static enum exchange_status take_interim(struct exchange *x,
     if (++x->interim > EXCHANGE_INTERIM_MAX)
         return bad(x, "http_protocol_error",
                    "the server sends 1xx answers without end");
+    if (says_body_where_none_is(head))
+        return bad(x, "http_protocol_error", "an answer that is none yet says a body");
     if (head->status == 100)
         x->expects = false;
     if (x->request.minor == 0)

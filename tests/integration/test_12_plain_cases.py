@@ -145,7 +145,8 @@ def test_PRO_24_answers_without_a_body(site, kind):
         assert answer.get("content-length") == length
         assert answer.get("transfer-encoding") is None
         assert client.ask(get(at.url)).body == b"ok\n"
-    assert at.server.connections == 1
+    # Who says a body where none may be could send it nevertheless.
+    assert at.server.connections == (2 if kind == "204, length" else 1)
 
 
 WEBSOCKET = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",

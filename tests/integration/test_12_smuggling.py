@@ -183,6 +183,8 @@ HOSTILE = [
     head(line="HTTP/1.1 407 Proxy Authentication Required") + b"",
     head(line="HTTP/1.1 100 Continue") * 40,
     head(line="HTTP/1.1 102 Processing") + b"evil",
+    head("Content-Length: 42", line="HTTP/1.1 103 Early Hints") + ok(b"evil"),
+    head("Transfer-Encoding: chunked", line="HTTP/1.1 100 Continue") + ok(b"evil"),
 ]  # fmt: skip
 
 
@@ -272,3 +274,39 @@ def test_a_body_that_may_be_a_request_ends_its_connection(gateway):
                     seen += server.recv(4096)
                 server.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                 assert server.recv(4096) == b""
+
+
+def test_F22_a_204_that_says_a_body_ends_its_connection(site):
+    """It may come late, as an answer to the next request."""
+    for said in "Content-Length: 5", "Transfer-Encoding: chunked":
+        at = site(f"HTTP/1.1 204 No Content\r\n{said}\r\n\r\n".encode())
+        with at.client() as client:
+            for number in 1, 2:
+                assert client.ask(get(at.url)).status == 204
+                assert at.server.connections == number
+
+
+def test_an_answer_before_the_body_ends_the_connection(gateway):
+    """Of the server: it may not know of the body, and take it for the next request, whose
+    answer would be that to another client. The client's is kept."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(30)
+        host = f"127.0.0.1:{listener.getsockname()[1]}"
+        weir = gateway({"allowedDomains": [host]})
+        body = f"GET /evil HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+        with Client(weir) as client:
+            client.send(get(f"http://{host}/", f"Content-Length: {len(body)}", method="POST"))
+            server, _ = listener.accept()
+            with server:
+                server.settimeout(30)
+                assert Stream(server).head() is not None
+                server.sendall(ok(b"early"))
+                assert client.answer().body == b"early"
+                client.send(body + get(f"http://{host}/next"))
+                assert Stream(server).exactly(len(body)) == body
+                other, _ = listener.accept()
+                with other:
+                    other.settimeout(30)
+                    assert Stream(other).head() is not None
+                    other.sendall(ok(b"next"))
+                    assert client.answer().body == b"next"
