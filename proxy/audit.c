@@ -29,6 +29,7 @@ enum {
     LINE_SIZE_MAX = PIPE_BUF,
     QUEUE_MIN = 4 * LINE_SIZE_MAX,
     RETRY_MS = 200,
+    GATHER_MS = 5,   /* lines that come within this are written together */
     GRACE_MS = 1000, /* beyond the deadline, for a thread between two tries */
 };
 
@@ -99,6 +100,23 @@ static void adopt_next_fd(struct audit *a)
     a->done = line_end != NULL ? (size_t)(line_end + 1 - a->batch) : 0;
 }
 
+/* So full that nothing should wait for more. */
+static bool is_filling(const struct audit *a)
+{
+    return a->queued >= a->max / 8;
+}
+
+/* Where one line comes others do, mostly, and each one that is written by itself costs
+ * its worker a call to wake the thread, and the thread two to write it. */
+static void gather(struct audit *a)
+{
+    struct timespec until = in_ms(GATHER_MS);
+
+    while (!a->stop && !is_filling(a) &&
+           pthread_cond_timedwait(&a->changed, &a->lock, &until) == 0)
+        ;
+}
+
 /* Waits for lines and takes them all; false when there are none and none will come. */
 static bool take_batch(struct audit *a)
 {
@@ -111,6 +129,8 @@ static bool take_batch(struct audit *a)
         pthread_cond_wait(&a->changed, &a->lock);
         adopt_next_fd(a);
     }
+    gather(a);
+    adopt_next_fd(a);
     a->batch = a->queue;
     a->batch_len = a->queued;
     a->queue = empty;
@@ -442,10 +462,13 @@ void audit_write(struct audit *a, const struct audit_event *event)
     if (n == 0 || atomic_load(&a->used) + n + 1 > a->max) {
         atomic_fetch_add(&a->dropped, 1);
     } else {
+        bool first = a->queued == 0, filling = is_filling(a);
+
         memcpy(a->queue + a->queued, line, n + 1);
         a->queued += n + 1;
         atomic_fetch_add(&a->used, n + 1);
-        pthread_cond_broadcast(&a->changed);
+        if (first || filling != is_filling(a))
+            pthread_cond_broadcast(&a->changed);
     }
     pthread_mutex_unlock(&a->lock);
 }
