@@ -35,6 +35,16 @@ static size_t write_piece(struct str s, char piece[PIECE_MAX], size_t *used)
     return *used;
 }
 
+/* How many bytes from the front on stand for themselves: nearly always all. */
+static size_t plain_bytes(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.n && s.p[n] >= ' ' && s.p[n] <= '~' && s.p[n] != '"' && s.p[n] != '\\')
+        n++;
+    return n;
+}
+
 size_t json_quote(struct str s, char *out, size_t size)
 {
     size_t n = 0;
@@ -43,13 +53,16 @@ size_t json_quote(struct str s, char *out, size_t size)
         return 0;
     out[n++] = '"';
     while (s.n > 0) {
-        char piece[PIECE_MAX];
-        size_t used, len = write_piece(s, piece, &used);
+        char escaped[PIECE_MAX];
+        struct str piece = str_head(s, plain_bytes(s));
+        size_t used = piece.n;
 
-        if (n + len + 1 > size)
+        if (used == 0)
+            piece = (struct str){escaped, write_piece(s, escaped, &used)};
+        if (n + piece.n + 1 > size)
             return 0;
-        memcpy(out + n, piece, len);
-        n += len;
+        memcpy(out + n, piece.p, piece.n);
+        n += piece.n;
         s = str_skip(s, used);
     }
     out[n++] = '"';
