@@ -115,6 +115,7 @@ bool core_new(struct ev_loop *loop, const struct core_options *options,
         core_free(&c);
         return false;
     }
+    hostaddrs_watch_turns(c->dialler.host, loop);
     *out = c;
     return true;
 }

@@ -49,6 +49,9 @@ struct hostaddrs_watch {
     struct addr *own;
     size_t own_count;
     struct hostaddrs snapshot; /* views of the two lists */
+    struct ev_loop *loop;      /* borrowed; NULL: each question is for the kernel */
+    unsigned turn;             /* of the loop, in which the kernel was asked last */
+    bool asked;
 };
 
 static int open_netlink(unsigned groups)
@@ -329,9 +332,26 @@ static bool take_notices(struct hostaddrs_watch *w)
     return any;
 }
 
+void hostaddrs_watch_turns(struct hostaddrs_watch *w, struct ev_loop *loop)
+{
+    w->loop = loop;
+    w->asked = false;
+}
+
+/* Without notices nothing that was read can be held to be true any more. */
+static bool was_asked_in_this_turn(struct hostaddrs_watch *w)
+{
+    unsigned turn = w->loop != NULL ? ev_iteration(w->loop) : 0;
+    bool asked = w->asked && w->turn == turn;
+
+    w->turn = turn;
+    w->asked = w->loop != NULL && w->notice >= 0;
+    return asked;
+}
+
 const struct hostaddrs *hostaddrs_now(struct hostaddrs_watch *w)
 {
-    if (take_notices(w))
+    if (!was_asked_in_this_turn(w) && take_notices(w))
         w->stale = true;
     if (w->stale && !read_all(w))
         return NULL;

@@ -5,10 +5,12 @@
  * The kernel queues a message for each change (rtnetlink). The queue is looked at when
  * somebody asks, and the addresses are read anew only if something is in it: an address
  * that was added a moment ago is known to the next question, an idle core is never
- * woken up, and a question costs one system call. Where the kernel sends no such
- * messages (a gVisor sandbox) each question reads them all. */
+ * woken up, and a question costs one system call at most. Where the kernel sends no
+ * such messages (a gVisor sandbox) each question reads them all. */
 #ifndef PROXY_HOSTADDRS_H
 #define PROXY_HOSTADDRS_H
+
+#include <ev.h>
 
 #include "proxy/policy/policy.h"
 
@@ -22,6 +24,10 @@ void hostaddrs_watch_free(struct hostaddrs_watch **w);
 /* What is true now; valid until the next call of any function here. NULL when the
  * kernel does not tell any more: the caller refuses. */
 const struct hostaddrs *hostaddrs_now(struct hostaddrs_watch *w);
+
+/* From now on the kernel is asked once in a turn of `loop`, which is borrowed: what one
+ * request asks for several times is true at the same moment. */
+void hostaddrs_watch_turns(struct hostaddrs_watch *w, struct ev_loop *loop);
 
 /* Where the core listens, beside the interfaces. An address that was added twice stays
  * until it is removed twice. */

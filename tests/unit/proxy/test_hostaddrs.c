@@ -101,6 +101,31 @@ static void test_change_is_known_at_once(void **state)
     }
 }
 
+/* In a turn of the loop all are told the same; in the next one what is true then. */
+static void test_once_a_turn(void **state)
+{
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+
+    if (!private_net) {
+        print_message("skipped: %s\n", no_net);
+        skip();
+    }
+    hostaddrs_watch_turns(*state, loop);
+    for (unsigned i = 0; i < 3; i++) {
+        bool add = i % 2 == 0;
+
+        assert_int_equal(has(*state, "198.51.100.5"), !add);
+        assert_true(private_net_address("198.51.100.5", add));
+        assert_int_equal(has(*state, "198.51.100.5"), !add);
+        ev_run(loop, EVRUN_NOWAIT);
+        assert_int_equal(has(*state, "198.51.100.5"), add);
+    }
+    assert_true(private_net_address("198.51.100.5", false));
+    hostaddrs_watch_turns(*state, NULL);
+    assert_false(has(*state, "198.51.100.5"));
+    ev_loop_destroy(loop);
+}
+
 /* More changes than the kernel queues for us: it drops some, and says so. */
 static void test_lost_notices(void **state)
 {
@@ -177,6 +202,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_loopback, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_change_is_known_at_once, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_once_a_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lost_notices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_own, set_up, tear_down),
