@@ -46,6 +46,7 @@ struct session {
     struct listener *listeners; /* list */
     struct conn *conns;         /* list; each one takes itself off it */
     size_t connections;
+    size_t upstreams;              /* of the core's, that wait for it */
     struct session *door;          /* whose listeners accept for it; NULL: its own do */
     session_identify_fn *identify; /* NULL: it is no door */
     bool logins;                   /* of a door: some of those behind it log in */

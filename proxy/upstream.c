@@ -37,6 +37,7 @@ static void leave(struct idle *i)
         u->first = i->next;
     if (i->next != NULL)
         i->next->prev = i->prev;
+    i->session->upstreams--;
     u->count--;
     if (u->count == 0)
         ev_timer_stop(u->loop, &u->look);
@@ -102,35 +103,28 @@ static void enter(struct upstreams *u, struct idle *i)
 {
     if (u->count++ == 0)
         ev_timer_again(u->loop, &u->look);
+    i->session->upstreams++;
     i->next = u->first;
     if (u->first != NULL)
         u->first->prev = i;
     u->first = i;
 }
 
-/* The one of the session that was put here first, or of all when `s` is NULL; *count is
- * how many there are. */
-static struct idle *oldest(const struct upstreams *u, const struct session *s,
-                           size_t *count)
+/* The one of the session that was put here first, or of all when `s` is NULL. */
+static struct idle *oldest(const struct upstreams *u, const struct session *s)
 {
     struct idle *last = NULL;
 
-    *count = 0;
     for (struct idle *i = u->first; i != NULL; i = i->next)
-        if (s == NULL || i->session == s) {
+        if (s == NULL || i->session == s)
             last = i;
-            (*count)++;
-        }
     return last;
 }
 
 static void leave_at_most(struct upstreams *u, const struct session *s, size_t most)
 {
-    size_t count;
-    struct idle *last;
-
-    while ((last = oldest(u, s, &count)) != NULL && count > most)
-        idle_free(last);
+    while ((s != NULL ? s->upstreams : u->count) > most)
+        idle_free(oldest(u, s));
 }
 
 /* Those that wait here have only the descriptors that clients leave: where one more

@@ -22,8 +22,8 @@ struct upstream_facts {
 };
 
 enum {
-    UPSTREAMS_MAX = 64,  /* that wait, of a core; fewer where descriptors are short */
-    UPSTREAMS_EACH = 16, /* of a session */
+    UPSTREAMS_MAX = 256, /* that wait, of a core; fewer where descriptors are short */
+    UPSTREAMS_EACH = 64, /* of a session */
     UPSTREAM_IDLE_SECONDS = 30,
     UPSTREAM_AGE_SECONDS = 300,
 };

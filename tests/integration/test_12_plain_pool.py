@@ -16,7 +16,7 @@ from support.servers import echo
 from support.wait import wait_until
 
 ADMIN = {"admin": "127.0.0.1:0"}
-EACH = 16  # of a session: UPSTREAMS_EACH
+EACH = 16  # fewer than a session may keep
 CLIENTS = 64  # that fit into 256 descriptors
 SHED_SOON = {"shedSeconds": 0.1, "idleSeconds": 3600}
 SILENT = 0.15  # seconds after which a tunnel may be shed
