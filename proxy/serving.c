@@ -2,6 +2,7 @@
  * nothing behind: sockets, then the audit file, then threads. */
 #include "proxy/serving.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -20,6 +21,11 @@ static const double idle_seconds = 2, look_seconds = 0.25, audit_seconds = 5;
 /* How often the workers are asked for a sign of life, and for how long a trouble that
  * has passed is told. */
 static const double tick_seconds = 1, trouble_seconds = 10;
+
+/* What the allocator keeps for each worker instead of giving it back to the system. By
+ * default it is little more than what one connection takes: each of them would cost two
+ * calls, one to get it and one to give it back. */
+enum { ALLOCATOR_KEEPS = 1024 * 1024 };
 
 struct serving {
     const char *file;
@@ -348,6 +354,7 @@ bool serving_run(const char *file, struct config *config, struct err *e)
     bool ok;
 
     signal(SIGPIPE, SIG_IGN);
+    mallopt(M_TRIM_THRESHOLD, ALLOCATOR_KEEPS);
     core_raise_descriptors();
     notify_open(&s.notify);
     ok = open_all(&s, e) && start(&s, e);
