@@ -13,7 +13,6 @@ enum {
     CLIENT_MAX = 128, /* bytes shown of each */
     RAW_MAX = 64,
     SNI_MAX = 255,
-    DIGITS_MAX = 20, /* of 64 bits */
 };
 
 struct line {
@@ -81,17 +80,11 @@ static void add_bytes(struct line *l, const char *key, struct str bytes)
     put(l, STR("\""));
 }
 
-/* Decimal, with zeros in front up to `width` digits. Each line has a dozen numbers, and
- * printf() would take as long for them as all else does for the line. */
 static void put_number(struct line *l, unsigned long long number, unsigned width)
 {
-    char digits[DIGITS_MAX];
-    size_t at = sizeof digits;
+    char room[STR_UINT_MAX];
 
-    do
-        digits[--at] = (char)('0' + number % 10);
-    while ((number /= 10) > 0 || sizeof digits - at < width);
-    put(l, (struct str){digits + at, sizeof digits - at});
+    put(l, str_of_uint(number, width, room));
 }
 
 static void add_number(struct line *l, const char *key, unsigned long long number)

@@ -13,6 +13,13 @@ bool rewrite_wants_websocket(const struct http_head *head, const struct hops *ho
            str_equal(head->method, STR("GET")) && head->minor == 1 && !head->has_body;
 }
 
+static bool add_uint(struct buf *out, unsigned long long number)
+{
+    char room[STR_UINT_MAX];
+
+    return buf_add(out, str_of_uint(number, 1, room));
+}
+
 /* RFC 9110 7.2: the port only when it is not that of the scheme. */
 static bool add_authority(struct buf *out, const struct target *t)
 {
@@ -20,7 +27,8 @@ static bool add_authority(struct buf *out, const struct target *t)
 
     return buf_add(out, brackets ? STR("[") : STR("")) && buf_add(out, t->host) &&
            buf_add(out, brackets ? STR("]") : STR("")) &&
-           (t->port == PLAIN_PORT || buf_printf(out, ":%u", t->port));
+           (t->port == PLAIN_PORT ||
+            (buf_add(out, STR(":")) && add_uint(out, t->port)));
 }
 
 static bool add_field(struct buf *out, struct str name, struct str value)
@@ -31,7 +39,8 @@ static bool add_field(struct buf *out, struct str name, struct str value)
 
 static bool add_length(struct buf *out, unsigned long long length)
 {
-    return buf_printf(out, "Content-Length: %llu\r\n", length);
+    return buf_add(out, STR("Content-Length: ")) && add_uint(out, length) &&
+           buf_add(out, STR("\r\n"));
 }
 
 static bool add_request_line(struct buf *out, const struct http_head *head,
@@ -112,7 +121,8 @@ static bool add_framing(struct buf *out, const struct http_head *head,
 bool rewrite_response(struct buf *out, const struct http_head *head,
                       const struct hops *hops, const struct rewrite_answer *answer)
 {
-    if (!buf_printf(out, "HTTP/1.1 %u ", head->status) || !buf_add(out, head->phrase) ||
+    if (!buf_add(out, STR("HTTP/1.1 ")) || !add_uint(out, head->status) ||
+        !buf_add(out, STR(" ")) || !buf_add(out, head->phrase) ||
         !buf_add(out, STR("\r\n")))
         return false;
     for (size_t i = 0; i < head->field_count; i++) {

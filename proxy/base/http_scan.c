@@ -29,6 +29,8 @@ const char *http_wrong_byte(struct str head)
     for (size_t i = 0; i < head.n; i++) {
         unsigned char c = (unsigned char)head.p[i];
 
+        if (c > ' ' && c != 0x7f)
+            continue;
         if (c == '\r' && i + 1 < head.n && head.p[i + 1] != '\n')
             return "a CR without a LF";
         if (c == '\n' && (i == 0 || head.p[i - 1] != '\r'))

@@ -46,6 +46,17 @@ bool str_to_uint(struct str s, unsigned max, unsigned *out)
     return true;
 }
 
+struct str str_of_uint(unsigned long long number, unsigned width,
+                       char room[STR_UINT_MAX])
+{
+    size_t at = STR_UINT_MAX;
+
+    do
+        room[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0 || (at > 0 && STR_UINT_MAX - at < width));
+    return (struct str){room + at, STR_UINT_MAX - at};
+}
+
 struct str str_trim(struct str s)
 {
     while (s.n > 0 && (s.p[0] == ' ' || s.p[0] == '\t'))

@@ -62,6 +62,12 @@ struct str str_cut(struct str *rest, char sep);
  * anything else or above `max`. */
 bool str_to_uint(struct str s, unsigned max, unsigned *out);
 
+/* The other way round, with zeros in front up to `width` digits: a view of `room`. For
+ * what is written for each request, where printf() would be most of the work. */
+enum { STR_UINT_MAX = 20 };
+struct str str_of_uint(unsigned long long number, unsigned width,
+                       char room[STR_UINT_MAX]);
+
 /* Without blanks and tabs at both ends. */
 struct str str_trim(struct str s);
 

@@ -95,6 +95,33 @@ static void test_to_uint(void **state)
     assert_false(str_to_uint(STR("1\0"), 10, &(unsigned){0}));
 }
 
+static void test_of_uint(void **state)
+{
+    static const struct {
+        unsigned long long number;
+        unsigned width;
+        const char *text;
+    } rows[] = {
+        {0, 1, "0"},
+        {7, 0, "7"},
+        {10, 1, "10"},
+        {7, 3, "007"},
+        {1234, 2, "1234"},
+        {~0ULL, 1, "18446744073709551615"},
+        {~0ULL, 99, "18446744073709551615"},
+        {1, 99, "00000000000000000001"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char room[STR_UINT_MAX];
+        struct str s = str_of_uint(rows[i].number, rows[i].width, room);
+
+        if (!str_equal(s, str_from(rows[i].text)))
+            fail_msg("\"" STR_FMT "\", expected \"%s\"", STR_ARG(s), rows[i].text);
+    }
+}
+
 static void test_trim(void **state)
 {
     (void)state;
@@ -107,9 +134,9 @@ static void test_trim(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_cut),   cmocka_unit_test(test_to_uint),
-        cmocka_unit_test(test_trim),
+        cmocka_unit_test(test_equal),   cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_cut),     cmocka_unit_test(test_to_uint),
+        cmocka_unit_test(test_of_uint), cmocka_unit_test(test_trim),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
