@@ -19,6 +19,7 @@ enum {
 };
 static const double answer_seconds = 10, linger_seconds = 2;
 static const double keep_alive_seconds = 60; /* between two requests */
+static const double lasting_seconds = 30;    /* then it is a long one */
 
 struct ev_loop *conn_loop(const struct conn *c)
 {
@@ -105,6 +106,8 @@ static double look_seconds(const struct conn *c)
     double least = c->state == CONN_EXCHANGE ? limits->response_seconds
                                              : limits->half_closed_seconds;
 
+    if (!c->lasting && lasting_seconds < least)
+        least = lasting_seconds;
     return least < limits->idle_seconds ? least : limits->idle_seconds;
 }
 
@@ -119,12 +122,22 @@ static void set_timer(struct conn *c)
     ev_timer_start(conn_loop(c), &c->deadline);
 }
 
+/* Most connections are over long before a peer could be missed. */
+static void make_lasting(struct conn *c)
+{
+    if (is_moving(c) && !c->lasting && c->server.fd >= 0) {
+        stream_set_keepalive(c->server.fd);
+        c->lasting = true;
+    }
+}
+
 static void on_deadline(struct ev_loop *loop, ev_timer *w, int events)
 {
     static const double now = 0.001; /* nearer than that is too late */
     struct conn *c = w->data;
 
     (void)loop, (void)events;
+    make_lasting(c);
     if (time_left(c) > now) {
         set_timer(c);
         return;
@@ -175,7 +188,7 @@ enum step conn_again(struct conn *c)
     plain_free(&c->plain);
     request_done(&c->request);
     request_init(&c->request, id, ev_now(conn_loop(c)));
-    c->granted = c->keep = c->dialled = false;
+    c->granted = c->keep = c->dialled = c->lasting = false;
     stream_want(&c->client, conn_loop(c), EV_READ);
     conn_enter(c, CONN_REQUEST);
     if (buf_len(&c->in) == 0)

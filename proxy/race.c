@@ -101,7 +101,7 @@ static int connect_outcome(const struct attempt *a)
 
 static void won(struct race *r, struct attempt *a)
 {
-    stream_set_options(a->fd);
+    stream_set_nodelay(a->fd);
     ev_io_stop(r->loop, &a->watch);
     r->result.addr = *a->addr;
     r->result.error = 0;

@@ -14,12 +14,18 @@ enum {
     USER_TIMEOUT = 600 * 1000,
 };
 
-void stream_set_options(int fd)
+void stream_set_nodelay(int fd)
+{
+    int on = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+void stream_set_keepalive(int fd)
 {
     static const struct {
         int level, name, value;
     } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},
         {SOL_SOCKET, SO_KEEPALIVE, 1},
         {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE},
         {IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT},
@@ -28,6 +34,12 @@ void stream_set_options(int fd)
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         setsockopt(fd, options[i].level, options[i].name, &options[i].value,
                    sizeof options[i].value);
+}
+
+void stream_set_options(int fd)
+{
+    stream_set_nodelay(fd);
+    stream_set_keepalive(fd);
 }
 
 void stream_none(struct stream *s)

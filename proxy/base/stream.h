@@ -52,6 +52,10 @@ typedef void stream_ready_fn(struct ev_loop *loop, ev_io *w, int events);
  * accepted from it. Failures are left alone, as on a Unix socket: the options make a
  * tunnel better, and none makes it safe. */
 void stream_set_options(int fd);
+/* The two halves of it. Three calls of four are for peers that go without a word, which
+ * matters only to connections that live for long. */
+void stream_set_nodelay(int fd);
+void stream_set_keepalive(int fd);
 
 /* No descriptor yet; stream_done() is safe from here on. */
 void stream_none(struct stream *s);
