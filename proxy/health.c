@@ -18,6 +18,7 @@ static bool write_troubles(const struct health *h, struct buf *body)
     } troubles[] = {
         {!health_is_alive(h), "a worker does not answer"},
         {h->rests, "accepting rests at times: descriptors or memory have run out"},
+        {h->crowded, "clients are refused at times: there are no more descriptors"},
         {h->audit_refuses, "the audit cannot be written, and requests are refused"},
         {h->audit_failing && !h->audit_refuses, "the audit cannot be written"},
         {h->reload_failed, "the last reload failed: an older configuration holds"},

@@ -10,6 +10,7 @@
 struct health {
     double silence;     /* seconds for which a worker gives no sign of life */
     bool rests;         /* accepting had to rest, a moment ago */
+    bool crowded;       /* clients were refused for want of descriptors, as well */
     bool audit_failing; /* its lines cannot be written */
     bool audit_refuses; /* and so requests are refused */
     bool reload_failed; /* what is in force is not what the files say */

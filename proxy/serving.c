@@ -45,7 +45,8 @@ struct serving {
     ev_tstamp give_up;         /* when what still runs is cut; 0: not ending */
     unsigned long long errors; /* of accept, at the last tick */
     unsigned long long needs;  /* of room, that were not met, at the last tick */
-    ev_tstamp trouble;         /* when there were more */
+    ev_tstamp trouble;         /* when there were more errors */
+    ev_tstamp crowded;         /* when there were more needs */
     double silence;            /* of the workers, at the last tick */
     bool told;                 /* that it serves */
 };
@@ -64,17 +65,24 @@ static unsigned long long accept_errors(const struct counters *total)
     return n;
 }
 
+/* `when` is 0 for never. */
+static bool is_recent(const struct serving *s, ev_tstamp when)
+{
+    double passed = ev_now(s->loop) - when;
+
+    return when > 0 && passed < trouble_seconds;
+}
+
 static struct health look_at(const struct serving *s)
 {
     return (struct health){
         .silence = s->silence,
-        .rests =
-            s->trouble > 0 &&
-            ev_now(s->loop) -
-                s->trouble<trouble_seconds, .audit_failing = audit_failing(s->audit),
-                           .audit_refuses = !audit_ready(s->audit),
-                           .reload_failed = reload_state(s->reload).last_failed,
-                           .ending = s->give_up> 0,
+        .rests = is_recent(s, s->trouble),
+        .crowded = is_recent(s, s->crowded),
+        .audit_failing = audit_failing(s->audit),
+        .audit_refuses = !audit_ready(s->audit),
+        .reload_failed = reload_state(s->reload).last_failed,
+        .ending = s->give_up > 0,
     };
 }
 
@@ -119,8 +127,10 @@ static void share_room(struct serving *s, const struct counters *total)
 {
     unsigned long long needs = count_read(&total->needs);
 
-    if (needs != s->needs)
+    if (needs != s->needs) {
         fleet_shed(s->fleet);
+        s->crowded = ev_now(s->loop);
+    }
     s->needs = needs;
 }
 

@@ -148,6 +148,14 @@ def test_idle_ones_of_other_workers_make_room(place):
     while (tunnel := ask(weir, port)) is not None:
         idle.append(tunnel)
     assert len(idle) >= 60
+
+    def is_told():
+        tunnel = ask(weir, port)
+        if tunnel is not None:
+            idle.append(tunnel)
+        return "clients are refused" in weir.admin().get("/healthz").body
+
+    wait_until(is_told, 60, weir.log)
     for _ in range(40):
         tunnel = wait_until(lambda: ask(weir, port), 60, lambda: weir.admin().get("/metrics").body)
         assert moves(tunnel)

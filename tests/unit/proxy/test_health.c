@@ -21,6 +21,7 @@ static const struct row {
     {{.silence = 3}, true, true, "ok"},
     {{.silence = 11}, false, false, "a worker does not answer"},
     {{.rests = true}, true, false, "descriptors or memory"},
+    {{.crowded = true}, true, true, "no more descriptors"},
     {{.audit_failing = true}, true, true, "the audit cannot be written"},
     {{.audit_failing = true, .audit_refuses = true}, true, false, "are refused"},
     {{.reload_failed = true}, true, true, "the last reload failed"},
