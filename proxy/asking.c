@@ -5,6 +5,7 @@
 #include "proxy/opening.h"
 #include "proxy/plain.h"
 #include "proxy/refusal.h"
+#include "tls/stream.h"
 
 enum {
     /* Of a request's arena; twice what was sent comes on top, for views and their ends.
@@ -124,6 +125,13 @@ static enum step drop_stranger(struct conn *c)
 {
     request_refuse(&c->request, REASON_AUTH);
     return conn_enter(c, CONN_END);
+}
+
+/* TLS has said so already, in an alert. */
+static enum step drop_uncertified(struct conn *c)
+{
+    c->request.begun = true;
+    return drop_stranger(c);
 }
 
 /* Over ssh even a stranger is told why a host is denied by the list that holds for all:
@@ -252,6 +260,8 @@ enum step step_request(struct conn *c)
 
     if (c->late)
         return refuse_late(c);
+    if (io == IO_ERROR && c->client.layer != NULL && tls_is_stranger(c->client.layer))
+        return drop_uncertified(c);
     if (io == IO_EOF || io == IO_ERROR)
         return asking_leave(c);
     if (buf_len(&c->in) == 0)

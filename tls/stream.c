@@ -13,6 +13,7 @@ struct tls_stream {
     SSL *ssl;
     int read_waits, write_waits; /* EV_READ or EV_WRITE: for what each of them waits */
     bool dead;                   /* a call has failed, and no other may follow */
+    bool stranger;               /* for want of a certificate that is accepted */
     size_t name_len;
     char name[TLS_NAME_MAX + 1]; /* of the peer; "" until it was asked for */
     char why[TLS_WHY_MAX];
@@ -27,10 +28,13 @@ static struct tls_stream *of(struct stream_layer *l)
 static void note_why(struct tls_stream *t)
 {
     long verified = SSL_get_verify_result(t->ssl);
-    const char *reason = ERR_reason_error_string(ERR_peek_error());
+    unsigned long code = ERR_peek_error();
+    const char *reason = ERR_reason_error_string(code);
 
     if (reason == NULL)
         return;
+    t->stranger = ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED ||
+                  ERR_GET_REASON(code) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE;
     if (verified != X509_V_OK)
         snprintf(t->why, sizeof t->why, "%s: %s", reason,
                  X509_verify_cert_error_string(verified));
@@ -267,6 +271,11 @@ struct str tls_peer_name(struct stream_layer *l)
         read_name(t, cert);
     X509_free(cert);
     return (struct str){t->name, t->name_len};
+}
+
+bool tls_is_stranger(const struct stream_layer *l)
+{
+    return ((const struct tls_stream *)l)->stranger;
 }
 
 const char *tls_why(const struct stream_layer *l)

@@ -27,6 +27,10 @@ bool tls_is_open(const struct stream_layer *l);
  * layer; empty before the handshake is done. */
 struct str tls_peer_name(struct stream_layer *l);
 
+/* Whether the handshake failed since the peer showed no certificate that is accepted,
+ * or none at all. */
+bool tls_is_stranger(const struct stream_layer *l);
+
 /* Why the last call was IO_ERROR, for people: "certificate verify failed: certificate
  * has expired". Empty when the socket failed. */
 const char *tls_why(const struct stream_layer *l);

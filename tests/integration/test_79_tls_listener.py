@@ -190,9 +190,9 @@ def test_a_certificate_tells_who_it_is(encrypted, authority):
     for cert in both, nobody:
         assert gate.connect(cert)[0] == ""
     assert gate.connect()[0].startswith("TLS: ")
-    lines = gate.weir.audit(2 + 2)
+    lines = gate.weir.audit(2 + 3)
     assert sorted(line["session"] for line in lines) == [
-        "agent", "gateway", "gateway", "plain",
+        "agent", "gateway", "gateway", "gateway", "plain",
     ]  # fmt: skip
     assert {line["reason"] for line in lines} == {"allow-list", "auth"}
 
@@ -204,9 +204,14 @@ def test_certificates_of_others_are_refused(encrypted, authority, tmp_path):
     assert gate.connect(forged)[0].startswith("TLS: ")
     server = authority.leaf(["agent-7.test"])  # for servers only
     assert gate.connect(server)[0].startswith("TLS: ")
+    assert gate.connect()[0].startswith("TLS: ")
+    for line in gate.weir.audit(3):
+        assert (line["session"], line["verdict"], line["reason"]) == ("gateway", "deny", "auth")
+    # What is no TLS has not shown that it wants anything.
     with gate.weir.dial() as sock:
         sock.sendall(b"CONNECT all.test:443 HTTP/1.1\r\n\r\n")
         assert b"200" not in read_to_end(sock)
+    assert len(gate.weir.audit(3)) == 3
 
 
 def test_certificate_and_token(encrypted, authority, tmp_path):

@@ -271,6 +271,7 @@ static void check_client(const struct client_row *row)
     pair_open(&p, server_context(world.ca.cert_file), client, "a.test", false);
     greet(&p, &heard);
     assert_int_equal(heard, row->name != NULL ? IO_OK : IO_ERROR);
+    assert_int_equal(tls_is_stranger(p.server), row->name == NULL);
     if (!str_equal(tls_peer_name(p.server), str_from(row->name ? row->name : "")))
         fail_msg("%s: " STR_FMT, row->common, STR_ARG(tls_peer_name(p.server)));
     pair_close(&p);
@@ -297,6 +298,7 @@ static void test_not_tls(void **state)
     assert_int_equal(write(p.fds[1], plain, sizeof plain - 1), sizeof plain - 1);
     assert_int_equal(p.server->ops->read(p.server, got, 8, &n), IO_ERROR);
     assert_non_null(strstr(tls_why(p.server), "http request"));
+    assert_false(tls_is_stranger(p.server));
     pair_close(&p);
 }
 
