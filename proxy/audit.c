@@ -22,7 +22,10 @@
 #include "proxy/base/log.h"
 
 enum {
-    QUEUE_DEFAULT = 1024 * 1024,
+    /* Two seconds of a slow disk at ten thousand requests a second. Memory is taken as
+     * it fills. */
+    QUEUE_DEFAULT = 8 * 1024 * 1024,
+    FILLING = 64 * 1024, /* so much waits for nothing more */
     /* A line is never longer than what a pipe takes in one piece, and no write is
      * either: lines of several writers do not mix, and a pipe that polls as writable
      * takes it without blocking. */
@@ -103,7 +106,7 @@ static void adopt_next_fd(struct audit *a)
 /* So full that nothing should wait for more. */
 static bool is_filling(const struct audit *a)
 {
-    return a->queued >= a->max / 8;
+    return a->queued >= FILLING || a->queued >= a->max / 8;
 }
 
 /* Where one line comes others do, mostly, and each one that is written by itself costs

@@ -17,12 +17,14 @@ enum audit_on_full {
     AUDIT_COUNT,      /* drop the line and count it */
 };
 
+enum { AUDIT_QUEUE_MIN = 64 * 1024, AUDIT_QUEUE_MAX = 1024 * 1024 * 1024 };
+
 struct audit_options {
     const char *file; /* "-" is stdout; NULL: none is written. Appended to, made with
                        * mode 0600 */
     int fd;           /* used instead when >= 0; taken over */
     enum audit_on_full on_full;
-    size_t queue_max; /* bytes; 0: 1 MiB */
+    size_t queue_max; /* bytes; 0: 8 MiB */
 };
 
 /* On false *e names the file. */

@@ -29,6 +29,7 @@ static const struct key file_keys[] = {
 static const struct key audit_keys[] = {
     {"file", KEY_USED, NULL},
     {"onFull", KEY_USED, NULL},
+    {"queueBytes", KEY_USED, NULL},
     {.name = NULL},
 };
 
@@ -98,6 +99,23 @@ static bool read_on_full(const struct keys_file *file, const cJSON *node,
     return true;
 }
 
+/* A whole number from `least` to `most`; a key that is not there leaves *out alone. */
+static bool read_whole(const struct keys_file *file, const cJSON *node,
+                       const char *place, size_t least, size_t most, size_t *out,
+                       struct err *e)
+{
+    double value = cJSON_IsNumber(node) ? node->valuedouble : NAN;
+
+    if (node == NULL)
+        return true;
+    if (!(value >= (double)least && value <= (double)most) || value != floor(value)) {
+        err_set(e, "expected a whole number from %zu to %zu", least, most);
+        return keys_wrong(file, node, e, "%s", place);
+    }
+    *out = (size_t)value;
+    return true;
+}
+
 static bool read_audit(const struct keys_file *file, struct gateway_settings *s,
                        struct err *e)
 {
@@ -109,7 +127,9 @@ static bool read_audit(const struct keys_file *file, struct gateway_settings *s,
     return keys_check(file, "audit.", object, audit_keys, e) &&
            read_path(file, json_get(object, "file"), "audit.file", "-", &s->audit.file,
                      e) &&
-           read_on_full(file, json_get(object, "onFull"), &s->audit.on_full, e);
+           read_on_full(file, json_get(object, "onFull"), &s->audit.on_full, e) &&
+           read_whole(file, json_get(object, "queueBytes"), "audit.queueBytes",
+                      AUDIT_QUEUE_MIN, AUDIT_QUEUE_MAX, &s->audit.queue_max, e);
 }
 
 static bool check_server(struct str text, struct err *e)
@@ -158,16 +178,12 @@ static bool read_resolver(const struct keys_file *file, struct gateway_settings 
 static bool read_workers(const struct keys_file *file, struct gateway_settings *s,
                          struct err *e)
 {
-    const cJSON *node = json_get(json_root(file->doc), "workers");
-    double value = cJSON_IsNumber(node) ? node->valuedouble : NAN;
+    size_t workers = 0;
 
-    if (node == NULL)
-        return true;
-    if (!(value >= 1 && value <= WORKERS_MAX) || value != floor(value)) {
-        err_set(e, "expected a whole number from 1 to %d", WORKERS_MAX);
-        return keys_wrong(file, node, e, "workers");
-    }
-    s->workers = (unsigned)value;
+    if (!read_whole(file, json_get(json_root(file->doc), "workers"), "workers", 1,
+                    WORKERS_MAX, &workers, e))
+        return false;
+    s->workers = (unsigned)workers;
     return true;
 }
 

@@ -20,7 +20,8 @@ ORDER = [
 ]  # fmt: skip
 MOMENT = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 # Half of the queue and a pipe hold fewer lines than this.
-ENOUGH = 4000
+ENOUGH = 4000  # to fill the queue of a MiB
+MIB = 1024 * 1024
 LONG_HOST = ".".join(["a" * 60] * 4)
 
 
@@ -221,7 +222,7 @@ def pipe(tmp_path, closing):
 
 def test_nobody_reads_and_requests_are_refused(gateway, pipe):
     """No line, no request: and when somebody reads again, all is as before."""
-    weir = gateway({}, audit={"file": pipe.path, "onFull": "refuse"})
+    weir = gateway({}, audit={"file": pipe.path, "onFull": "refuse", "queueBytes": MIB})
     statuses = deny_many(weir, ENOUGH, LONG_HOST, stop=lambda status: status != 403)
     assert statuses[-1] == 503, f"{len(statuses)} requests were answered"
     with weir.connect("denied.test:443") as tunnel:
@@ -238,7 +239,8 @@ def test_nobody_reads_and_requests_are_refused(gateway, pipe):
 def test_nobody_reads_and_lines_are_counted(gateway, pipe, echo_server):
     authority = f"127.0.0.1:{echo_server()}"
     weir = gateway(
-        {"allowedDomains": [authority]}, audit={"file": pipe.path, "onFull": "count"}
+        {"allowedDomains": [authority]},
+        audit={"file": pipe.path, "onFull": "count", "queueBytes": MIB},
     )
     with weir.connect(authority) as tunnel:
         assert set(deny_many(weir, ENOUGH, LONG_HOST)) == {403}
