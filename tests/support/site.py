@@ -177,11 +177,21 @@ def npm_environment(site):
     }  # fmt: skip
 
 
+def newer_npm():
+    """Debian's own, of version 9, is put together from parts that do not fit: it sends a
+    proxy no login, and by SOCKS it says "this.connect is not a function"."""
+    npm = needs("npm", "npm")
+    done = subprocess.run([npm, "--version"], capture_output=True, text=True)
+    if int(done.stdout.split(".")[0] or 0) < 10:
+        pytest.skip(f"npm {done.stdout.strip()} neither logs in to a proxy nor speaks SOCKS")
+    return npm
+
+
 def npm_install(site, name, proxy):
     folder = site.world.work / name
     folder.mkdir()
     folder.chmod(0o777)
-    return [needs("npm", "npm"), "install", f"--proxy={proxy}", f"--https-proxy={proxy}",
+    return [newer_npm(), "install", f"--proxy={proxy}", f"--https-proxy={proxy}",
             "--prefix", folder, "tiny"], folder  # fmt: skip
 
 
