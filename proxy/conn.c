@@ -57,7 +57,7 @@ double conn_patience(const struct conn *c)
     switch (c->state) {
     case CONN_PROXIED:
     case CONN_REQUEST:
-        return conn_limits(c)->head_seconds;
+        return c->between ? keep_alive_seconds : conn_limits(c)->head_seconds;
     case CONN_ANSWER:
         return answer_seconds;
     case CONN_OVER:
@@ -190,10 +190,8 @@ enum step conn_again(struct conn *c)
     request_init(&c->request, id, ev_now(conn_loop(c)));
     c->granted = c->keep = c->dialled = c->lasting = false;
     stream_want(&c->client, conn_loop(c), EV_READ);
-    conn_enter(c, CONN_REQUEST);
-    if (buf_len(&c->in) == 0)
-        conn_due(c, keep_alive_seconds);
-    return STEP_NEXT;
+    c->between = buf_len(&c->in) == 0;
+    return conn_enter(c, CONN_REQUEST);
 }
 
 enum step conn_linger(struct conn *c)

@@ -78,6 +78,7 @@ struct conn {
     bool dialled : 1;      /* the dial is over */
     bool crowded : 1;      /* its client, by name, has too many */
     bool late : 1;         /* the state is too old, or the tunnel idle */
+    bool between : 1;      /* two requests: nothing has come of the next one */
     bool lasting : 1;      /* the server's socket has the options of a long life */
     unsigned short plains; /* plain requests that have ended */
     unsigned lingered;     /* bytes thrown away */

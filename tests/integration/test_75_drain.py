@@ -93,6 +93,16 @@ def test_idle_ones_are_closed(place):
     assert line["close"] == "shutdown" and line["verdict"] == "allow"
 
 
+def test_an_idle_client_between_two_requests_is_closed(gateway, server):
+    """It may keep its connection for a minute, but nothing is lost by its end."""
+    at = Site(gateway, server, limits=LONG)
+    with at.client() as client:
+        assert client.ask(get(at.url)).status == 200
+        end(at.weir)
+        assert client.is_closed()
+    assert at.weir.process.wait(timeout=20) == 0
+
+
 def test_a_busy_client_is_told_that_it_is_the_last_answer(gateway, server):
     """One that keeps its connection and always asks again would hold it up for ever."""
     at = Site(gateway, server, limits=LONG)
