@@ -254,6 +254,12 @@ static bool open_admin(struct serving *s, struct err *e)
            err_wrap(e, "%s: admin", settings(s)->path);
 }
 
+static bool open_audit(struct serving *s, struct err *e)
+{
+    return audit_new(&settings(s)->audit, &s->audit, e) ||
+           err_wrap(e, "%s: audit", settings(s)->path);
+}
+
 /* Signals are watched before anything is there that others can see, so that none of
  * them ends what has just begun. */
 static bool open_all(struct serving *s, struct err *e)
@@ -264,7 +270,7 @@ static bool open_all(struct serving *s, struct err *e)
     watch_all(s);
     return inherited_take(&s->inherited, e) &&
            sites_new(&s->inherited, s->config, &s->sites, e) && open_admin(s, e) &&
-           audit_new(&settings(s)->audit, &s->audit, e);
+           open_audit(s, e);
 }
 
 static void tell_sites(const struct serving *s)

@@ -23,10 +23,14 @@ static bool failed(struct err *e, const char *what, const char *file)
     return false;
 }
 
-/* Nobody is there to type one. */
+/* Nobody is there to type one. That it was wanted is noted. */
 static int no_pass_phrase(char *buf, int size, int writing, void *owner)
 {
-    (void)buf, (void)size, (void)writing, (void)owner;
+    bool *wanted = owner;
+
+    (void)buf, (void)size, (void)writing;
+    if (wanted != NULL)
+        *wanted = true;
     return -1;
 }
 
@@ -68,9 +72,21 @@ static SSL_CTX *context_new(const SSL_METHOD *method, struct err *e)
 static bool use_own(SSL_CTX *ctx, const struct tls_server_options *options,
                     struct err *e)
 {
+    bool wanted = false, usable;
+
     if (SSL_CTX_use_certificate_chain_file(ctx, options->cert) != 1)
         return failed(e, "cannot read the certificate", options->cert);
-    if (SSL_CTX_use_PrivateKey_file(ctx, options->key, SSL_FILETYPE_PEM) != 1)
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, &wanted);
+    usable = SSL_CTX_use_PrivateKey_file(ctx, options->key, SSL_FILETYPE_PEM) == 1;
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
+    if (!usable && wanted) {
+        ERR_clear_error();
+        return err_set(e,
+                       "the key \"%s\" has a pass phrase, and nobody is there to type "
+                       "it: store it without one, readable for the gateway alone",
+                       options->key);
+    }
+    if (!usable)
         return failed(e, "cannot use the key", options->key);
     if (SSL_CTX_check_private_key(ctx) != 1)
         return failed(e, "this is not the key of the certificate:", options->key);

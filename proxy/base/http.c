@@ -19,6 +19,10 @@ static const char *foreign(struct str in)
     case '\n':
         return "too many empty lines, or a line end that is not CR LF, before the "
                "request";
+    case 'P':
+        return str_starts(in, STR("PROXY ")) ? "this is a PROXY header, of a peer that "
+                                               "proxyProtocol does not name"
+                                             : NULL;
     default:
         return in.p[0] >= 'A' && in.p[0] <= 'Z' ? NULL : "this is not HTTP";
     }

@@ -1,6 +1,9 @@
 /* weir gateway: the core as a server of its own. Whatever can be wrong with its file is
  * found here, before anything is opened; the rest is proxy/serving.c. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "proxy/base/log.h"
 #include "proxy/cmd/cmd.h"
@@ -25,7 +28,7 @@ static const struct option options[] = {
     {"quiet", 'q', OPTION_FLAG, offsetof(struct arguments, quiet), NULL,
      "only warnings and errors"},
     {"verbose", 'v', OPTION_FLAG, offsetof(struct arguments, verbose), NULL,
-     "more than usual"},
+     "also what matters only when something is looked for"},
     {.name = NULL},
 };
 
@@ -48,6 +51,23 @@ static bool read_arguments(int argc, char **argv, struct arguments *out, struct 
     return true;
 }
 
+/* What only the start would tell. Somebody else may make it until then. */
+static void look_at_audit(const struct config *config)
+{
+    const char *path = config->settings.audit.file, *slash = strrchr(path, '/');
+    char *folder;
+
+    if (slash == NULL || slash == path)
+        return;
+    folder = strndup(path, (size_t)(slash - path));
+    if (folder == NULL)
+        abort();
+    if (access(folder, W_OK | X_OK) != 0)
+        log_warn("%s: audit.file: no file can be made in %s: %s", config->settings.path,
+                 folder, strerror(errno));
+    free(folder);
+}
+
 static bool serve(const char *file, struct config *config, struct err *e)
 {
     bool ok;
@@ -66,8 +86,10 @@ static int run(int argc, char **argv)
     bool ok = read_arguments(argc, argv, &arguments, &e) &&
               config_load(arguments.file, warn, NULL, &config, &e);
 
-    if (ok && arguments.check)
+    if (ok && arguments.check) {
+        look_at_audit(config);
         log_info("%s: nothing is wrong with it", arguments.file);
+    }
     if (ok && !arguments.check)
         ok = serve(arguments.file, config, &e);
     config_unref(&config);

@@ -270,3 +270,9 @@ def test_behind_haproxy(behind, haproxy, tcp_server, send):
     lines = weir.audit(2)
     assert [line["client"] for line in lines if line["verdict"] == "allow"] == ["127.0.0.7"]
     assert [line["client"] for line in lines if line["verdict"] == "deny"] == ["127.0.0.1"]
+
+
+def test_a_header_that_nobody_expects_is_told(gateway):
+    weir = gateway({})
+    said = weir.raw(b"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\nCONNECT a.test:1 HTTP/1.1\r\n\r\n")
+    assert said.startswith(b"HTTP/1.1 400 ") and b"proxyProtocol does not name" in said

@@ -266,12 +266,15 @@ def test_reload_takes_another_certificate(encrypted, authority, tmp_path):
     ({"cert": "/nowhere.pem"}, 'cannot read the certificate "/nowhere.pem": No such file'),
     ({"key": "CERT"}, "cannot use the key"),
     ({"key": "OTHER"}, "key values mismatch"),
+    ({"key": "LOCKED"}, "has a pass phrase, and nobody is there to type it"),
     ({"clientCa": "KEY"}, "cannot read the authorities"),
 ])  # fmt: skip
-def test_files_that_do_not_fit(gateway, authority, change, said):
+def test_files_that_do_not_fit(gateway, authority, tmp_path, change, said):
     cert, key = authority.leaf(PROXY_NAMES)
     other = authority.leaf(["other.test"])[1]
-    places = {"CERT": cert, "KEY": key, "OTHER": other}
+    locked = str(tmp_path / "locked.key")
+    openssl("pkey", "-in", key, "-aes128", "-passout", "pass:x", "-out", locked)
+    places = {"CERT": cert, "KEY": key, "OTHER": other, "LOCKED": locked}
     tls = {"cert": cert, "key": key}
     tls.update({name: places.get(path, path) for name, path in change.items()})
     weir = gateway({}, listen=[{"address": "127.0.0.1:0", "tls": tls}], expect_fail=True)
