@@ -45,7 +45,8 @@ const struct counters *core_counters(const struct core *c);
 /* Of a file that was read anew. They hold for connections from now on, and from their
  * next state on for those that there are. */
 void core_set_limits(struct core *c, const struct limits *limits);
-/* Cuts tunnels that were silent for long, for other cores that need room. */
+/* For other cores that need room: closes servers that wait for another request; when
+ * there are none, cuts tunnels that were silent for long. */
 void core_shed(struct core *c);
 /* The end is near: the next answer is the last of its connection. */
 void core_set_ending(struct core *c);

@@ -1,6 +1,6 @@
 /* Connections to servers that have answered a plain HTTP request and may answer another
  * one. Each belongs to one session and one target, and was made to an address that
- * policy had allowed; who takes one has its address judged again. Few are kept, and not
+ * policy had allowed; who takes one has its address judged again. None is kept
  * for long, so that a name which moves is followed. */
 #ifndef PROXY_UPSTREAM_H
 #define PROXY_UPSTREAM_H

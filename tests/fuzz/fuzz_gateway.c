@@ -5,32 +5,9 @@
 #include <string.h>
 
 #include "proxy/gateway_config.h"
+#include "tests/fuzz/asked_policy.h"
 
 static const char path[] = "gateway.json";
-
-static void on_warn(void *owner, const char *text)
-{
-    (void)owner;
-    if (text[0] == '\0')
-        abort();
-}
-
-static bool allows(const struct policy *p)
-{
-    struct hostaddrs host = {0};
-    struct target t = {0};
-    struct verdict v;
-    struct arena a;
-
-    arena_init(&a, 256);
-    if (!target_set(&t, &a, STR("never-in-the-corpus.invalid"), false, 443))
-        abort();
-    v = policy_check_target(p, &t, &host);
-    if (v.allow && v.reason == REASON_NOT_ON_ALLOW_LIST)
-        abort();
-    arena_done(&a);
-    return v.allow;
-}
 
 static void look_at(const struct config *c)
 {

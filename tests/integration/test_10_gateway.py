@@ -194,6 +194,20 @@ def test_check_starts_nothing(weir, tmp_path):
     assert weir("gateway", "--check", "-f", file).returncode == 2
 
 
+def test_check_looks_where_the_audit_would_be(weir, tmp_path):
+    """What only the start would tell otherwise, and that names the key as well."""
+    file, audit = tmp_path / "gateway.json", tmp_path / "absent/audit.jsonl"
+    file.write_text('{"listen": ["127.0.0.1:0"], "audit": {"file": "%s"}}' % audit)
+    done = weir("gateway", "--check", "-f", file)
+    assert done.returncode == 0
+    assert f"audit.file: no file can be made in {audit.parent}: No such file" in done.stderr
+    audit.parent.mkdir()
+    assert "audit" not in weir("gateway", "--check", "-f", file).stderr
+    audit.parent.rmdir()
+    done = weir("gateway", "-f", file)
+    assert done.returncode == 2 and f"{file}: audit: audit file {audit}" in done.stderr
+
+
 def test_open_address_warns(start):
     weir = start(listen=["0.0.0.0:0"])
     assert "warning" in weir.log() and "0.0.0.0" in weir.log()

@@ -12,7 +12,9 @@ import subprocess
 import pytest
 from support import registry, world
 from support import site as sites
-from support.site import ALLOWED, API, OTHER, SSH_NAME, good, needs, needs_module
+from support.site import (
+    ALLOWED, API, OTHER, SSH_NAME, good, java_command, needs, needs_module,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -104,25 +106,12 @@ def test_node_with_an_agent(site, mode):
 
 
 def test_java(site, mode):
-    java, keytool = needs("javac", "default-jdk-headless"), needs("keytool", "a JDK")
-    java = java[: -len("javac")] + "java"
-    store = site.world.folder / "trust.p12"
-    if not store.exists():
-        subprocess.run(
-            [keytool, "-importcert", "-noprompt", "-alias", "ca", "-file", site.world.ca,
-             "-keystore", str(store), "-storepass", "changeit"],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        subprocess.run(["javac", "-d", site.programs, site.programs / "Get.java"],
-                       check=True)  # fmt: skip
-        store.chmod(0o644)
-    options = [f"-Djavax.net.ssl.trustStore={store}",
-               "-Djavax.net.ssl.trustStorePassword=changeit"]  # fmt: skip
+    options = []
     if mode == "gateway":
         site.run(mode, ALLOWED, ["true"])
-        options += ["-Dhttps.proxyHost=127.0.0.1",
-                    f"-Dhttps.proxyPort={site.world.proxy.port}"]  # fmt: skip
-    argv = [java, *options, "-cp", site.programs, "Get", f"https://{API}/"]
+        options = ["-Dhttps.proxyHost=127.0.0.1",
+                   f"-Dhttps.proxyPort={site.world.proxy.port}"]  # fmt: skip
+    argv = [*java_command(site, *options), "Get", f"https://{API}/"]
     good(site.run(mode, ALLOWED, argv), "hello from the api")
 
 
@@ -145,19 +134,9 @@ def test_ssh_by_a_proxy_command(site, mode):
     assert "no shells from here" in done.stderr
 
 
-def ports_of(site, mode):
-    """Where the two proxies listen, which speak SOCKS as well: [(network, port)]."""
-    networks = {"allowed": ALLOWED, "other": OTHER}
-    for network in networks.values():
-        site.run(mode, network, ["true"])
-    if mode != "gateway":
-        return [(network, 3128) for network in networks.values()]
-    return [(network, site.gateways[name].port) for name, network in networks.items()]
-
-
 @pytest.mark.parametrize("scheme", ["socks5h", "socks4a"])
 def test_curl_by_socks(site, mode, scheme):
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         curl = ["curl", "-sS", "--proxy", f"{scheme}://127.0.0.1:{port}"]
         for url in (f"https://{API}/", f"http://{API}/"):
             done = site.run(mode, network, [*curl, url])
@@ -169,7 +148,7 @@ def test_curl_by_socks(site, mode, scheme):
 
 def test_git_by_socks(site, mode):
     url = f"https://{registry.GIT}/repo.git"
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         target = site.world.work / f"socks-clone-{mode}-{network is ALLOWED}"
         git = ["git", "-c", f"http.proxy=socks5h://127.0.0.1:{port}"]
         done = site.run(mode, network, [*git, "clone", "-q", url, target])
@@ -186,7 +165,7 @@ def test_PRO_06_ssh_by_nc(site, mode):
     if not os.path.exists("/usr/sbin/sshd"):
         pytest.skip("needs sshd (Debian package openssh-server)")
     site.start_sshd()
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         command = ssh_command(site, mode)
         command[2] = f"ProxyCommand={nc} -X 5 -x 127.0.0.1:{port} %h %p"
         done = site.run(mode, network, command)
@@ -203,7 +182,7 @@ def test_python_requests_by_socks(site, mode):
         "print(requests.get(sys.argv[2], proxies=proxies, timeout=60).text)"
     )
     needs_module("requests, socks", "python3-requests, python3-socks")
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         done = site.run(mode, network, ["/usr/bin/python3", "-c", code,
                                         f"socks5h://127.0.0.1:{port}", f"https://{API}/"])  # fmt: skip
         if network is ALLOWED:
@@ -216,7 +195,7 @@ def test_apt_by_socks(site, mode):
     helper = "/usr/lib/apt/apt-helper"
     if not os.path.exists(helper):
         pytest.skip("needs apt (Debian package apt)")
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         file = site.world.work / f"apt-{mode}-{port}-{network is ALLOWED}"
         done = site.run(mode, network, [
             helper, "-o", f"Acquire::http::Proxy=socks5h://127.0.0.1:{port}",

@@ -29,16 +29,6 @@ def mode(request):
     return request.param
 
 
-def ports_of(site, mode):
-    """[(network, port)] of the two proxies, which speak SOCKS as well."""
-    networks = {"allowed": ALLOWED, "other": OTHER}
-    for network in networks.values():
-        site.run(mode, network, ["true"])
-    if mode != "gateway":
-        return [(network, 3128) for network in networks.values()]
-    return [(network, site.gateways[name].port) for name, network in networks.items()]
-
-
 def refused(site, mode, done, *says, host=API):
     """The program failed and says why, and Weir says so too: in its record, or behind the
     command."""
@@ -119,7 +109,7 @@ def test_node_fetch_by_itself(site, network):
 
 
 def test_npm_by_socks(site, mode):
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         which = "allowed" if network is ALLOWED else "other"
         command, folder = npm_install(
             site, f"npm-socks-{mode}-{which}", f"socks5h://127.0.0.1:{port}"
@@ -134,7 +124,7 @@ def test_npm_by_socks(site, mode):
 
 def test_pip_by_socks(site, mode):
     needs_module("socks", "python3-socks")
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         which = "allowed" if network is ALLOWED else "other"
         command, file = pip_download(
             site, f"pip-socks-{mode}-{which}", "--proxy", f"socks5h://127.0.0.1:{port}"
@@ -148,7 +138,7 @@ def test_pip_by_socks(site, mode):
 
 
 def test_java_by_socks_with_a_name(site, mode):
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         command = java_command(site, "-DsocksProxyHost=127.0.0.1", f"-DsocksProxyPort={port}")
         done = site.run(mode, network, [*command, "Ask", "name", API, "80"])
         if network is ALLOWED:
@@ -168,7 +158,7 @@ def test_java_by_socks_with_an_address(site):
             "Ask", f"http://{API}/",
         ]  # fmt: skip
 
-    (_, port), _ = ports_of(site, "gateway")
+    (_, port), _ = site.ports("gateway")
     done = site.run("gateway", ALLOWED, ask(port))
     assert done.returncode != 0 and "not allowed by ruleset" in done.stderr
     site.tells(site.gateways["allowed"], host=world.SERVER, reason="not-on-allow-list")
@@ -177,7 +167,7 @@ def test_java_by_socks_with_an_address(site):
 
 
 def test_java_plain_http(site, mode):
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         command = java_command(site, "-Dhttp.proxyHost=127.0.0.1", f"-Dhttp.proxyPort={port}",
                                "-Dhttp.nonProxyHosts=")  # fmt: skip
         done = site.run(mode, network, [*command, "Get", f"http://{API}/"])
@@ -190,7 +180,7 @@ def test_java_plain_http(site, mode):
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_java_http_client(site, mode, scheme):
     """It takes HTTP proxies only."""
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         command = java_command(site, f"-D{scheme}.proxyHost=127.0.0.1",
                                f"-D{scheme}.proxyPort={port}", "-Dhttp.nonProxyHosts=")  # fmt: skip
         done = site.run(mode, network, [*command, "Ask", "client", f"{scheme}://{API}/"])
@@ -219,7 +209,7 @@ def sockets(site, authority):
 def test_python_websockets(site, mode, sockets, scheme):
     url = f"{scheme}://{API}:{SOCKETS[scheme == 'wss']}/"
     program = ["/usr/bin/python3", site.programs / "websocket.py", url]
-    for network, port in ports_of(site, mode):
+    for network, port in site.ports(mode):
         for env in ({}, {"SOCKS_PROXY": f"socks5://127.0.0.1:{port}"}):
             done = site.run(mode, network, program, env=env)
             if network is ALLOWED:
@@ -253,7 +243,7 @@ def test_chromium(site, scheme, by):
     """Behind the gateway only: inside `weir run` the seccomp program refuses the kind of
     socket pair that its processes talk by, on purpose, as README says. What it asks for in
     the background is refused, and that does not disturb it."""
-    for network, port in ports_of(site, "gateway"):
+    for network, port in site.ports("gateway"):
         command = chromium(site, f"{by}://127.0.0.1:{port}", f"{scheme}://{API}/")
         done = site.run("gateway", network, command, timeout=180)
         assert (PAGE in done.stdout) == (network is ALLOWED), (done.stdout, done.stderr[-3000:])

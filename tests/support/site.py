@@ -151,6 +151,15 @@ class Site:
 
         wait_until(found, 60, lambda: f"{members} in {gateway.audit(0)[before:]}")
 
+    def ports(self, mode):
+        """Where the two proxies listen, which speak SOCKS as well: [(network, port)]."""
+        networks = {"allowed": ALLOWED, "other": OTHER}
+        for network in networks.values():
+            self.run(mode, network, ["true"])
+        if mode != "gateway":
+            return [(network, 3128) for network in networks.values()]
+        return [(network, self.gateways[name].port) for name, network in networks.items()]
+
     def connections(self):
         return sum(server.connections for server in self.servers)
 

@@ -20,15 +20,18 @@ if status != b"200":
     sys.exit(head.split(b"\r\n")[0].decode())
 sock.settimeout(None)
 sources = [sock, sys.stdin.buffer.raw]
-while sock in sources:
+# Until ssh has closed as well: were nobody there to read what it still says, it would end
+# for that, and not print what it was told.
+while sources:
     for source in select.select(sources, [], [])[0]:
         data = source.recv(65536) if source is sock else source.read(65536)
         if not data:
             sources.remove(source)
-            if source is not sock:
+            if source is sock:
+                os.close(1)
+            elif sock in sources:
                 sock.shutdown(socket.SHUT_WR)
         elif source is sock:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-        else:
+            os.write(1, data)
+        elif sock in sources:
             sock.sendall(data)

@@ -60,6 +60,19 @@ static struct fixture *begin(void)
     return fixture_new(&limits);
 }
 
+/* A request that is answered; the server's connection waits for the next one. */
+static int get_kept(struct fixture *f, int client)
+{
+    char got[TEXT_MAX];
+    int server;
+
+    get(f, client);
+    server = serve(f, ANSWER);
+    assert_false(hear(f, client, "\r\n\r\nhi", got));
+    core_world_until(&f->w, idle(f) == 1);
+    return server;
+}
+
 static void test_one_server_for_many_requests(void **state)
 {
     struct fixture *f = begin();
@@ -67,10 +80,7 @@ static void test_one_server_for_many_requests(void **state)
     char got[TEXT_MAX];
 
     (void)state;
-    get(f, client);
-    server = serve(f, ANSWER);
-    assert_false(hear(f, client, "\r\n\r\nhi", got));
-    core_world_until(&f->w, idle(f) == 1);
+    server = get_kept(f, client);
     /* For the same client, and for the next one of the session. */
     other = client_open(f);
     for (unsigned i = 0; i < 4; i++) {
@@ -98,10 +108,7 @@ static void test_a_server_that_closed_meanwhile(void **state)
     char got[TEXT_MAX];
 
     (void)state;
-    get(f, client);
-    server = serve(f, ANSWER);
-    assert_false(hear(f, client, "\r\n\r\nhi", got));
-    core_world_until(&f->w, idle(f) == 1);
+    server = get_kept(f, client);
     get(f, client);
     close(server); /* in the same turn as the request */
     server = serve(f, ANSWER);
@@ -120,10 +127,7 @@ static void test_a_policy_that_denies_what_waits(void **state)
     char got[TEXT_MAX];
 
     (void)state;
-    get(f, client);
-    server = serve(f, ANSWER);
-    assert_false(hear(f, client, "\r\n\r\nhi", got));
-    core_world_until(&f->w, idle(f) == 1);
+    server = get_kept(f, client);
     deny_all(f);
     assert_int_equal(idle(f), 0);
     assert_true(hear(f, server, NULL, got) && got[0] == '\0');
